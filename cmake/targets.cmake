@@ -1,0 +1,58 @@
+# kerf_library(name SOURCES … DEPS …)   one static library for each folder of src/
+# kerf_test(name SOURCES … DEPS …)      one test program for each folder; every TEST in it becomes a ctest case
+# kerf_fuzzer(name SOURCES … DEPS …)    a libFuzzer target under the fuzz preset, a corpus replayer elsewhere
+
+add_library(kerf_options INTERFACE)
+target_compile_options(kerf_options INTERFACE -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor
+                       -Wno-missing-field-initializers)
+if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
+  target_compile_options(kerf_options INTERFACE -O1 -g -fno-omit-frame-pointer)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND KERF_SANITIZE)
+  # GCC's flow warnings misfire on instrumented code; the plain builds keep them.
+  target_compile_options(kerf_options INTERFACE -Wno-maybe-uninitialized -Wno-stringop-overflow
+                         -Wno-array-bounds -Wno-tsan)
+endif()
+if(KERF_SANITIZE)
+  target_compile_options(kerf_options INTERFACE -fsanitize=${KERF_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(kerf_options INTERFACE -fsanitize=${KERF_SANITIZE})
+else()
+  target_link_options(kerf_options INTERFACE -static-libstdc++ -static-libgcc)
+endif()
+if(KERF_FUZZ)
+  target_compile_options(kerf_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+target_include_directories(kerf_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+
+function(kerf_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  add_library(kerf_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(kerf_${name} PUBLIC kerf_options ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
+endfunction()
+
+function(kerf_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  add_executable(kerf_${name}_test ${ARG_SOURCES})
+  target_link_libraries(kerf_${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main GTest::gmock)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_test(NAME ${name} COMMAND kerf_${name}_test)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# Each fuzzer has a seed corpus in test/fuzz/corpus/<name>. Without clang the same entry point replays that corpus, so
+# that every input which once mattered is a regression test in every build.
+function(kerf_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  set(corpus ${PROJECT_SOURCE_DIR}/test/fuzz/corpus/${name})
+  add_executable(kerf_${name}_fuzz ${ARG_SOURCES})
+  target_link_libraries(kerf_${name}_fuzz PRIVATE ${ARG_DEPS})
+  if(KERF_FUZZ)
+    target_link_options(kerf_${name}_fuzz PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(kerf_${name}_fuzz PRIVATE ${PROJECT_SOURCE_DIR}/test/fuzz/replay_main.cc)
+  endif()
+  add_test(NAME ${name}_corpus COMMAND kerf_${name}_fuzz ${corpus})
+  set_tests_properties(${name}_corpus PROPERTIES TIMEOUT 120)
+endfunction()

@@ -1,0 +1,103 @@
+// The one seam between kerf and the disk. PosixFileSystem is the real thing; FakeFileSystem (fake_file_system.h) is an
+// in-memory disk for tests that can lose unsynced data, cut files and fail on demand.
+//
+// Paths are plain strings. No call follows a symbolic link in the last component when it creates or writes, so that a link
+// planted in a log directory cannot lead a write outside it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kerf {
+
+enum class FileKind { kFile, kDirectory, kSymlink, kOther };
+
+struct FileInfo {
+  FileKind kind = FileKind::kOther;
+  uint64_t size = 0;
+  int64_t mtime_ns = 0;  // since the Unix epoch
+};
+
+struct DirEntry {
+  std::string name;
+  FileKind kind = FileKind::kOther;
+};
+
+// An open file. Not thread-safe. Closed by the destructor; errors that matter are reported by Sync().
+class File {
+ public:
+  virtual ~File() = default;
+  // All of it or an error; appends when the file was opened for appending.
+  virtual Status Write(std::string_view bytes) = 0;
+  // Begins to write cached data to the device without waiting: a later Sync() of several files then waits once.
+  virtual void StartSync() = 0;
+  // Data and size are on the device when this returns.
+  virtual Status Sync() = 0;
+  virtual Result<uint64_t> Size() = 0;
+  virtual Result<std::string> ReadAt(uint64_t offset, uint64_t length) = 0;
+  virtual Status Truncate(uint64_t size) = 0;
+  // Waits for an exclusive advisory lock on the file; other processes that Lock() it wait.
+  virtual Status Lock() = 0;
+  virtual void Unlock() = 0;
+  // Whether `path` still names this very file: false when it or its folder was removed or replaced meanwhile.
+  virtual bool IsStillAt(const std::string& path) = 0;
+};
+
+// An exclusive lock that ends with the process, however that ends.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+
+  virtual Status CreateDirs(const std::string& path) = 0;
+  // Creates one folder durably; success when it is there already and is a real folder, not a link to one.
+  virtual Status CreateDir(const std::string& path) = 0;
+  // Fails when the file exists.
+  virtual Result<std::unique_ptr<File>> OpenNew(const std::string& path) = 0;
+  // Creates the file when it is missing; Write() appends.
+  virtual Result<std::unique_ptr<File>> OpenAppend(const std::string& path) = 0;
+  virtual Result<std::string> ReadFile(const std::string& path) = 0;
+  // Up to `length` bytes from `offset`; fewer at the end of the file.
+  virtual Result<std::string> ReadRange(const std::string& path, uint64_t offset,
+                                        uint64_t length) = 0;
+  // Unsorted, without "." and "..".
+  virtual Result<std::vector<DirEntry>> List(const std::string& dir) = 0;
+  // Does not follow links. nullopt when nothing is there.
+  virtual Result<std::optional<FileInfo>> Stat(const std::string& path) = 0;
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  virtual Status Remove(const std::string& path) = 0;
+  virtual Status SyncDir(const std::string& dir) = 0;
+  // Everything written so far to the file system that holds `path` is on the device when this returns. Costs one wait
+  // however many files were written, but also waits for other programs' data.
+  virtual Status SyncAll(const std::string& path) = 0;
+  // Takes the lock at once or fails with kUnavailable and the text the present holder left. `owner` is that text for us.
+  virtual Result<std::unique_ptr<FileLock>> TryLock(const std::string& path,
+                                                    const std::string& owner) = 0;
+};
+
+// The disk of this machine.
+std::unique_ptr<FileSystem> MakePosixFileSystem();
+
+// Replaces `path` in one step that survives a crash: temporary file, sync, rename, sync of the folder. A reader sees the
+// old content or the new, never a mixture.
+Status WriteFileAtomic(FileSystem& fs, const std::string& path, std::string_view bytes);
+
+// "a/b" + "c" → "a/b/c".
+std::string JoinPath(std::string_view dir, std::string_view name);
+// The part before the last '/', "." when there is none; and the part after it.
+std::string ParentPath(std::string_view path);
+std::string BaseName(std::string_view path);
+// Replaces a leading "~" by $HOME, as AIKG does for log_dir.
+std::string ExpandHome(const std::string& path);
+
+}  // namespace kerf
