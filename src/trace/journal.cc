@@ -1,0 +1,180 @@
+#include "trace/journal.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "trace/names.h"
+
+namespace kerf::trace {
+
+JournalScan ScanJournal(std::string_view bytes, uint64_t base,
+                        const std::function<void(JournalLine&&)>& each) {
+  JournalScan scan;
+  scan.good_end = base;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const size_t end = bytes.find('\n', at);
+    if (end == std::string_view::npos) {
+      scan.torn_bytes = bytes.size() - at;
+      break;
+    }
+    Result<JournalLine> line = DecodeLine(bytes.substr(at, end - at));
+    if (line.ok()) {
+      each(std::move(*line));
+    } else {
+      scan.damaged.push_back({base + at, end - at, line.error().message});
+    }
+    at = end + 1;
+    scan.good_end = base + at;
+  }
+  return scan;
+}
+
+Journal::Journal(FileSystem& fs, std::string op_dir)
+    : fs_(fs), op_dir_(std::move(op_dir)), path_(JoinPath(op_dir_, kJournalName)) {}
+
+Result<std::unique_ptr<Journal>> Journal::Open(FileSystem& fs, const std::string& op_dir) {
+  std::unique_ptr<Journal> journal(new Journal(fs, op_dir));
+  KERF_RETURN_IF_ERROR(journal->Load());
+  return journal;
+}
+
+Status Journal::Load() {
+  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> before, fs_.Stat(path_));
+  KERF_ASSIGN_OR_RETURN(file_, fs_.OpenAppend(path_));
+  if (!before.has_value()) KERF_RETURN_IF_ERROR(fs_.SyncDir(op_dir_));
+  KERF_RETURN_IF_ERROR(Refresh());
+  return FindUnjournaled();
+}
+
+Status Journal::Refresh() {
+  KERF_ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
+  if (size < read_to_) {  // somebody cut it: what we remember may be gone
+    read_to_ = 0;
+    last_seq_ = 0;
+    tasks_.clear();
+    open_batches_.clear();
+    known_files_.clear();
+  }
+  if (size == read_to_) return {};
+  KERF_ASSIGN_OR_RETURN(const std::string bytes, file_->ReadAt(read_to_, size - read_to_));
+  const JournalScan scan =
+      ScanJournal(bytes, read_to_, [this](JournalLine&& line) { Apply(std::move(line)); });
+  read_to_ = scan.good_end;
+  return {};
+}
+
+void Journal::Apply(JournalLine&& line) {
+  last_seq_ = std::max(last_seq_, line.seq);
+  if (line.kind == LineKind::kRecord) {
+    ApplyRecord(std::move(line));
+    return;
+  }
+  const auto batch = open_batches_.find(line.batch);
+  if (batch == open_batches_.end()) return;
+  TaskState& state = tasks_[batch->second];
+  std::vector<JournalLine>& open = state.uncommitted;
+  const auto mine = std::stable_partition(open.begin(), open.end(), [&](const JournalLine& record) {
+    return record.batch != line.batch;
+  });
+  if (line.kind == LineKind::kAbandon) {
+    for (auto record = mine; record != open.end(); ++record) ApplyAbandon(state, *record);
+  }
+  open.erase(mine, open.end());
+  open_batches_.erase(batch);
+}
+
+// The record was never acknowledged: its step number and its file names are free again.
+void Journal::ApplyAbandon(TaskState& state, const JournalLine& record) {
+  if (record.step.kind == RecordKind::kConductor) {
+    int64_t& attempts = state.attempts[{record.step.step, record.step.check}];
+    attempts = std::min(attempts, record.step.attempt - 1);
+  } else {
+    state.last_step = std::min(state.last_step, record.step.step - 1);
+  }
+  for (const StepFile& file : record.step.files) known_files_.erase(Xxh3(file.name));
+}
+
+void Journal::ApplyRecord(JournalLine&& line) {
+  TaskState& state = tasks_[line.step.task];
+  const Step& step = line.step;
+  // The task's lock makes records of one task follow each other, so a second record of the same place means that the
+  // first was given up, even when the line that says so is missing.
+  std::erase_if(state.uncommitted, [&](const JournalLine& other) {
+    return other.step.step == step.step && other.step.kind == step.kind &&
+           other.step.check == step.check && other.step.attempt == step.attempt;
+  });
+  if (step.kind == RecordKind::kConductor) {
+    int64_t& attempts = state.attempts[{step.step, step.check}];
+    attempts = std::max(attempts, step.attempt);
+  } else {
+    state.last_step = std::max(state.last_step, step.step);
+  }
+  for (const StepFile& file : step.files) known_files_.insert(Xxh3(file.name));
+  open_batches_[line.batch] = step.task;
+  state.uncommitted.push_back(std::move(line));
+}
+
+void Journal::Abandon(const std::string& batch) {
+  JournalLine line;
+  line.kind = LineKind::kAbandon;
+  line.batch = batch;
+  std::vector<JournalLine> lines = {line};
+  if (!Append(lines).ok()) Apply(std::move(line));
+}
+
+Status Journal::FindUnjournaled() {
+  for (const char* folder : {"", kConductorFolder, kRecorderFolder}) {
+    const std::string dir = *folder == '\0' ? op_dir_ : JoinPath(op_dir_, folder);
+    KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(dir));
+    if (!info.has_value() || info->kind != FileKind::kDirectory) continue;
+    KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs_.List(dir));
+    for (const DirEntry& entry : entries) {
+      if (entry.kind != FileKind::kFile) continue;
+      const std::string name = *folder == '\0' ? entry.name : JoinPath(folder, entry.name);
+      if (KnowsFile(name)) continue;
+      std::optional<ParsedName> parsed = ParseFileName(BaseName(op_dir_), folder, entry.name);
+      if (parsed.has_value()) unjournaled_[parsed->task].push_back(name);
+    }
+  }
+  return {};
+}
+
+bool Journal::KnowsFile(std::string_view name) const {
+  return known_files_.contains(Xxh3(name));
+}
+
+Status Journal::CutTornTail() {
+  KERF_ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
+  if (size == read_to_) return {};
+  // Refresh() has taken in every whole line, so what is left has no LF.
+  return file_->Truncate(read_to_);
+}
+
+Status Journal::Append(std::vector<JournalLine>& lines) {
+  KERF_RETURN_IF_ERROR(file_->Lock());
+  struct Unlocker {
+    File& file;
+    ~Unlocker() { file.Unlock(); }
+  } unlocker{*file_};
+  KERF_RETURN_IF_ERROR(Refresh());
+  KERF_RETURN_IF_ERROR(CutTornTail());
+  std::string bytes;
+  int64_t seq = last_seq_;
+  for (JournalLine& line : lines) {
+    line.seq = ++seq;
+    bytes += EncodeLine(line);
+  }
+  Status written = file_->Write(bytes);
+  if (!written.ok()) {
+    // Part of it may be there: take it back, so that whole lines of a failed append are not mistaken for records.
+    (void)file_->Truncate(read_to_);
+    return written;
+  }
+  read_to_ += bytes.size();
+  last_seq_ = seq;
+  for (const JournalLine& line : lines) Apply(JournalLine(line));
+  return {};
+}
+
+}  // namespace kerf::trace

@@ -1,0 +1,259 @@
+#include "trace/journal_line.h"
+
+#include "base/hash.h"
+#include "base/json_reader.h"
+
+namespace kerf::trace {
+namespace {
+
+constexpr int64_t kVersion = 1;
+constexpr std::string_view kSumKey = ",\"sum\":\"";
+// ,"sum":"0123456789abcdef"}
+constexpr size_t kSumLength = kSumKey.size() + 16 + 2;
+
+const char* LineKindWord(LineKind kind) {
+  switch (kind) {
+    case LineKind::kRecord:
+      return "record";
+    case LineKind::kCommit:
+      return "commit";
+    case LineKind::kAbandon:
+      return "abandon";
+  }
+  return "";
+}
+
+class Writer {
+ public:
+  void String(const char* key, std::string_view value) {
+    Key(key);
+    AppendJsonString(out_, value);
+  }
+  void Number(const char* key, int64_t value) {
+    Key(key);
+    out_ += std::to_string(value);
+  }
+  void Raw(const char* key, std::string_view value) {
+    Key(key);
+    out_ += value;
+  }
+  std::string& out() { return out_; }
+
+ private:
+  void Key(const char* key) {
+    out_ += out_.empty() ? "{\"" : ",\"";
+    out_ += key;
+    out_ += "\":";
+  }
+  std::string out_;
+};
+
+std::string EncodeFiles(const std::vector<StepFile>& files) {
+  std::string out = "[";
+  for (const StepFile& file : files) {
+    if (out.size() > 1) out += ',';
+    Writer writer;
+    writer.String("name", file.name);
+    writer.Number("bytes", static_cast<int64_t>(file.bytes));
+    writer.String("sha256", file.sha256);
+    writer.String("encoding", file.encoding);
+    out += writer.out();
+    out += '}';
+  }
+  return out + "]";
+}
+
+std::string EncodeRedacted(const std::vector<RedactionNote>& notes) {
+  std::string out = "[";
+  for (const RedactionNote& note : notes) {
+    if (out.size() > 1) out += ',';
+    Writer writer;
+    writer.String("what", note.what);
+    writer.Number("count", note.count);
+    out += writer.out();
+    out += '}';
+  }
+  return out + "]";
+}
+
+void EncodeRecord(Writer& writer, const JournalLine& line) {
+  const Step& step = line.step;
+  if (!step.time.empty()) writer.String("time", step.time);
+  writer.String("task", step.task);
+  writer.Number("step", step.step);
+  writer.String("record", RecordKindName(step.kind));
+  writer.String("action", step.action);
+  if (!step.check.empty()) writer.String("check", step.check);
+  if (step.attempt > 1) writer.Number("attempt", step.attempt);
+  writer.String("names", step.names);
+  if (!line.verify_res.empty()) writer.String("verify_res", line.verify_res);
+  writer.Raw("files", EncodeFiles(step.files));
+  if (!step.redacted.empty()) writer.Raw("redacted", EncodeRedacted(step.redacted));
+  if (step.recovered) writer.Raw("recovered", "true");
+  if (!step.meta.empty()) writer.Raw("meta", step.meta);
+}
+
+bool ReadFile(JsonReader& reader, StepFile& file) {
+  std::string key;
+  for (reader.BeginObject(); reader.NextKey(key);) {
+    int64_t bytes = 0;
+    if (key == "name") {
+      reader.ReadString(file.name);
+    } else if (key == "bytes") {
+      reader.ReadInt(bytes);
+      file.bytes = static_cast<uint64_t>(bytes);
+    } else if (key == "sha256") {
+      reader.ReadString(file.sha256);
+    } else if (key == "encoding") {
+      reader.ReadString(file.encoding);
+    } else {
+      reader.Skip();
+    }
+  }
+  return reader.ok();
+}
+
+bool ReadRedaction(JsonReader& reader, RedactionNote& note) {
+  std::string key;
+  for (reader.BeginObject(); reader.NextKey(key);) {
+    if (key == "what") {
+      reader.ReadString(note.what);
+    } else if (key == "count") {
+      reader.ReadInt(note.count);
+    } else {
+      reader.Skip();
+    }
+  }
+  return reader.ok();
+}
+
+// Members of a record; false when `key` is none of them.
+bool ReadRecordMember(JsonReader& reader, const std::string& key, JournalLine& line) {
+  Step& step = line.step;
+  if (key == "time") return reader.ReadString(step.time);
+  if (key == "task") return reader.ReadString(step.task);
+  if (key == "step") return reader.ReadInt(step.step);
+  if (key == "action") return reader.ReadString(step.action);
+  if (key == "check") return reader.ReadString(step.check);
+  if (key == "attempt") return reader.ReadInt(step.attempt);
+  if (key == "names") return reader.ReadString(step.names);
+  if (key == "verify_res") return reader.ReadString(line.verify_res);
+  if (key == "recovered") return reader.ReadBool(step.recovered);
+  if (key == "meta") {
+    std::string_view raw;
+    reader.ReadRaw(raw);
+    step.meta = raw;
+    return true;
+  }
+  if (key == "record") {
+    std::string word;
+    reader.ReadString(word);
+    step.kind = ParseRecordKind(word).value_or(RecordKind::kDesignerOrCoder);
+    return true;
+  }
+  if (key == "files") {
+    for (reader.BeginArray(); reader.NextElement();) {
+      if (!ReadFile(reader, step.files.emplace_back())) break;
+    }
+    return true;
+  }
+  if (key == "redacted") {
+    for (reader.BeginArray(); reader.NextElement();) {
+      if (!ReadRedaction(reader, step.redacted.emplace_back())) break;
+    }
+    return true;
+  }
+  return false;
+}
+
+Status CheckSum(std::string_view text) {
+  if (text.size() <= kSumLength || text.substr(text.size() - kSumLength, kSumKey.size()) != kSumKey ||
+      !text.ends_with("\"}")) {
+    return Corrupt("no checksum at its end");
+  }
+  const std::string_view body = text.substr(0, text.size() - kSumLength);
+  const std::string_view sum = text.substr(text.size() - 18, 16);
+  if (Hex64(Xxh3(body)) != sum) {
+    return Corrupt("its checksum does not match");
+  }
+  return {};
+}
+
+// Names lead to reads and, for unfinished batches, to removals: a journal from elsewhere must not point outside its folder.
+bool IsRecordPath(std::string_view name) {
+  for (const std::string_view folder : {"conductor/", "recorder/"}) {
+    if (name.starts_with(folder)) {
+      name.remove_prefix(folder.size());
+      break;
+    }
+  }
+  return !name.empty() && name != "." && name != ".." && name != "journal.jsonl" &&
+         name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+Result<LineKind> ParseLineKind(std::string_view word) {
+  for (const LineKind kind : {LineKind::kRecord, LineKind::kCommit, LineKind::kAbandon}) {
+    if (word == LineKindWord(kind)) return kind;
+  }
+  return Unavailable("a line of kind '" + std::string(word) +
+                     "' was written by a newer kerf; update kerf");
+}
+
+}  // namespace
+
+std::string EncodeLine(const JournalLine& line) {
+  Writer writer;
+  writer.Number("v", kVersion);
+  writer.String("kind", LineKindWord(line.kind));
+  writer.Number("seq", line.seq);
+  writer.String("batch", line.batch);
+  if (line.kind == LineKind::kRecord) EncodeRecord(writer, line);
+  std::string text = std::move(writer.out());
+  const std::string sum = Hex64(Xxh3(text));
+  text += kSumKey;
+  text += sum;
+  text += "\"}\n";
+  return text;
+}
+
+Result<JournalLine> DecodeLine(std::string_view text) {
+  KERF_RETURN_IF_ERROR(CheckSum(text));
+  JsonReader reader(text);
+  JournalLine line;
+  int64_t version = 0;
+  std::string kind_word;
+  std::string key;
+  for (reader.BeginObject(); reader.NextKey(key);) {
+    if (key == "v") {
+      reader.ReadInt(version);
+    } else if (key == "kind") {
+      reader.ReadString(kind_word);
+    } else if (key == "seq") {
+      reader.ReadInt(line.seq);
+    } else if (key == "batch") {
+      reader.ReadString(line.batch);
+    } else if (!ReadRecordMember(reader, key, line)) {
+      reader.Skip();
+    }
+  }
+  if (!reader.Finish()) return Corrupt("it is not well-formed: " + reader.error());
+  if (version > kVersion) {
+    return Unavailable("journal version " + std::to_string(version) +
+                       " was written by a newer kerf; update kerf");
+  }
+  KERF_ASSIGN_OR_RETURN(line.kind, ParseLineKind(kind_word));
+  if (line.kind == LineKind::kRecord) {
+    line.step.journaled = true;
+    for (const StepFile& file : line.step.files) {
+      if (!IsRecordPath(file.name)) {
+        return Corrupt("it names a file outside its folder: '" + file.name + "'");
+      }
+    }
+    if (line.step.kind == RecordKind::kVerifier) {
+      line.step.verification = ParseVerification(line.verify_res);
+    }
+  }
+  return line;
+}
+
+}  // namespace kerf::trace

@@ -1,0 +1,113 @@
+#include "trace/prepared_record.h"
+
+#include "base/hash.h"
+#include "base/utf8.h"
+#include "trace/result_text.h"
+
+namespace kerf::trace {
+namespace {
+
+// The journal keeps a copy of results up to this size, so that listings need not open files.
+constexpr size_t kShortResult = 64;
+
+Status CheckAction(RecordKind kind, ActionType action) {
+  switch (kind) {
+    case RecordKind::kDesignerOrCoder:
+      if (!IsDesigner(action) && !IsCoder(action)) {
+        return InvalidInput("action_type must be Designer or Coder");
+      }
+      return {};
+    case RecordKind::kVerifier:
+      if (action != ActionType::kVerify) return InvalidInput("action_type must be Verify");
+      return {};
+    case RecordKind::kConductor:
+      if (ConductorCheck(action) == nullptr) {
+        return InvalidInput(std::string("action_type must be the action that is judged, not ") +
+                            ActionName(action));
+      }
+      return {};
+  }
+  return {};
+}
+
+class Preparer {
+ public:
+  Preparer(Names names, const Redactor& redactor) : names_(names), redactor_(redactor) {}
+
+  Result<PreparedRecord> Run(StepInput input) {
+    KERF_RETURN_IF_ERROR(CheckAction(input.kind, input.action));
+    record_.kind = input.kind;
+    record_.action = input.action;
+    Redactor::Counts& counts = counts_;
+    if (!input.meta.empty()) {
+      KERF_ASSIGN_OR_RETURN(record_.meta, redactor_.RedactMeta(input.meta, counts));
+    }
+    switch (input.kind) {
+      case RecordKind::kDesignerOrCoder:
+        AddReply(std::move(input.res));
+        AddFile("", "prompt", std::move(input.prompt));
+        AddFile("", "reasoning", std::move(input.reasoning));
+        break;
+      case RecordKind::kVerifier:
+        AddVerification(std::move(input));
+        break;
+      case RecordKind::kConductor:
+        AddUnlessEmpty(kConductorFolder, "result", std::move(input.res));
+        AddUnlessEmpty(kConductorFolder, "prompt", std::move(input.prompt));
+        AddUnlessEmpty(kConductorFolder, "reasoning", std::move(input.reasoning));
+        break;
+    }
+    record_.redacted = ToNotes(counts);
+    return std::move(record_);
+  }
+
+ private:
+  void AddFile(const char* folder, const char* parameter, std::string content,
+               const char* extension = ".txt") {
+    redactor_.Redact(content, counts_);
+    PreparedFile file{folder, parameter, extension, std::move(content), "", ""};
+    file.sha256 = Sha256Hex(file.content);
+    file.encoding = TextEncodingName(DetectEncoding(file.content));
+    record_.files.push_back(std::move(file));
+  }
+
+  void AddUnlessEmpty(const char* folder, const char* parameter, std::string content,
+                      const char* extension = ".txt") {
+    if (!content.empty()) AddFile(folder, parameter, std::move(content), extension);
+  }
+
+  void AddReply(std::string reply) {
+    const bool formatted = names_ == Names::kDoc || names_ == Names::kValue;
+    std::optional<CodeReply> code = formatted ? FindCodeReply(reply) : std::nullopt;
+    if (!code.has_value()) {
+      AddFile("", "result", std::move(reply));
+      return;
+    }
+    AddFile("", "result", FormatCodeReply(*code));
+    AddFile(kRecorderFolder, "reply", std::move(reply));
+  }
+
+  void AddVerification(StepInput input) {
+    AddFile("", "verify_res", std::move(input.verify_res));
+    const PreparedFile& result = record_.files.back();
+    if (result.content.size() <= kShortResult &&
+        result.encoding == TextEncodingName(TextEncoding::kUtf8)) {
+      record_.verify_res = result.content;
+    }
+    AddUnlessEmpty("", "error_log", std::move(input.verify_log));
+    AddUnlessEmpty("", "profile", std::move(input.profile), ".json");
+  }
+
+  const Names names_;
+  const Redactor& redactor_;
+  Redactor::Counts counts_;
+  PreparedRecord record_;
+};
+
+}  // namespace
+
+Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {
+  return Preparer(names, redactor).Run(std::move(input));
+}
+
+}  // namespace kerf::trace

@@ -1,0 +1,35 @@
+// A record before it has a step number: texts checked, cleaned of secrets, formatted and hashed. This is the part of recording that
+// costs processor time and touches no disk, so that it can run beside the writing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "artifact/step.h"
+#include "base/result.h"
+#include "trace/names.h"
+#include "trace/redactor.h"
+
+namespace kerf::trace {
+
+struct PreparedFile {
+  const char* folder = "";     // "", "conductor", "recorder"
+  const char* parameter = "";  // "result"
+  const char* extension = ".txt";
+  std::string content;
+  std::string sha256;
+  std::string encoding;
+};
+
+struct PreparedRecord {
+  RecordKind kind = RecordKind::kDesignerOrCoder;
+  ActionType action = ActionType::kDoDesigner;
+  std::vector<PreparedFile> files;
+  std::string verify_res;  // when short
+  std::string meta;
+  std::vector<RedactionNote> redacted;
+};
+
+Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor);
+
+}  // namespace kerf::trace

@@ -1,0 +1,98 @@
+// Records steps of many tasks under one log directory, durably. docs/formats/trace.md section 2 has the protocol.
+//
+//   KERF_ASSIGN_OR_RETURN(auto recorder, Recorder::Open(fs, clock, ids, {.log_dir = "logs"}));
+//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(), redactor));
+//   KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0", std::move(record)));
+//
+// A task is opened, locked and recovered by its first record, and stays locked until Close() or the end of the Recorder. Not
+// thread-safe. Other processes may record other tasks under the same directory at the same time.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "trace/journal.h"
+#include "trace/names.h"
+#include "trace/prepared_record.h"
+
+namespace kerf::trace {
+
+struct Submission {
+  std::string op;
+  std::string task;
+  PreparedRecord record;
+};
+
+struct Recorded {
+  std::string op;
+  std::string task;
+  int64_t step = 0;
+  std::vector<std::string> files;  // relative to the log directory
+};
+
+class Recorder {
+ public:
+  struct Options {
+    std::string log_dir;
+    Names names = Names::kDoc;
+    // Shown to others who want the same task.
+    std::string owner = "another process";
+    // Beyond this many, the task used longest ago is closed: every open task holds a descriptor.
+    size_t max_open_tasks = 200;
+  };
+
+  static Result<std::unique_ptr<Recorder>> Open(FileSystem& fs, Clock& clock, IdSource& ids,
+                                                Options options);
+  ~Recorder();
+
+  // Durable when it returns.
+  Result<Recorded> Record(const std::string& op, const std::string& task, PreparedRecord record);
+  // The same for many at the cost of one wait; results in the order of the submissions. One that fails does not take the
+  // others with it.
+  std::vector<Result<Recorded>> RecordAll(std::vector<Submission> submissions);
+
+  // Opens the task if need be; the number of its last step, 0 for a new one.
+  Result<int64_t> LastStep(const std::string& op, const std::string& task);
+  void Close(const std::string& op, const std::string& task);
+
+  [[nodiscard]] Names names() const { return options_.names; }
+  [[nodiscard]] const std::string& log_dir() const { return options_.log_dir; }
+
+ private:
+  struct Task;
+  struct Placed;
+
+  Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options);
+
+  Result<Task*> OpenTask(const std::string& op, const std::string& task);
+  Result<std::shared_ptr<Journal>> OpenJournal(const std::string& op);
+  void CloseOldest();
+  Result<Placed> Place(Submission& submission);
+  Status Commit(std::vector<Placed>& placed);
+  Status AppendLines(std::vector<Placed>& placed, LineKind kind);
+  Status WriteFiles(std::vector<Placed>& placed, std::vector<std::string>& created);
+  Status SyncJournals(const std::vector<Placed>& placed);
+  void RollBack(std::vector<Placed>& placed, const std::vector<std::string>& created);
+
+  FileSystem& fs_;
+  Clock& clock_;
+  IdSource& ids_;
+  const Options options_;
+  using Key = std::pair<std::string, std::string>;
+  std::list<Task> tasks_;  // most recently used first
+  std::map<Key, std::list<Task>::iterator> task_of_;
+  std::map<std::string, std::weak_ptr<Journal>> journals_;
+  std::set<std::string> folders_made_;
+};
+
+}  // namespace kerf::trace

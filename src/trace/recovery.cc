@@ -1,0 +1,180 @@
+#include "trace/recovery.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/utf8.h"
+#include "trace/names.h"
+
+namespace kerf::trace {
+namespace {
+
+constexpr size_t kShortResult = 64;
+
+JournalLine MakeLine(LineKind kind, const std::string& batch) {
+  JournalLine line;
+  line.kind = kind;
+  line.batch = batch;
+  return line;
+}
+
+Status AppendSynced(Journal& journal, std::vector<JournalLine> lines) {
+  KERF_RETURN_IF_ERROR(journal.Append(lines));
+  return journal.Sync();
+}
+
+class TaskRecovery {
+ public:
+  TaskRecovery(FileSystem& fs, IdSource& ids, Journal& journal, const std::string& op_dir,
+               const std::string& task)
+      : fs_(fs), ids_(ids), journal_(journal), op_dir_(op_dir), task_(task) {}
+
+  Result<RecoveryReport> Run() {
+    KERF_RETURN_IF_ERROR(FinishBatches());
+    KERF_RETURN_IF_ERROR(AdoptFiles());
+    return report_;
+  }
+
+ private:
+  Status FinishBatches() {
+    std::map<std::string, std::vector<JournalLine>> batches;
+    for (const JournalLine& line : journal_.StateOf(task_).uncommitted) {
+      batches[line.batch].push_back(line);
+    }
+    for (const auto& [batch, records] : batches) KERF_RETURN_IF_ERROR(Finish(batch, records));
+    return {};
+  }
+
+  // A batch is kept up to its first record that is not whole: later ones were written after it and never acknowledged.
+  Status Finish(const std::string& batch, const std::vector<JournalLine>& records) {
+    size_t whole = 0;
+    while (whole < records.size() && FilesMatch(fs_, op_dir_, records[whole].step)) ++whole;
+    if (whole == records.size()) {
+      // Their data may still be in the cache only: a commit must not say more than is true.
+      KERF_RETURN_IF_ERROR(fs_.SyncAll(op_dir_));
+      report_.committed += static_cast<int64_t>(whole);
+      return AppendSynced(journal_, {MakeLine(LineKind::kCommit, batch)});
+    }
+    for (size_t i = whole; i < records.size(); ++i) {
+      KERF_RETURN_IF_ERROR(RemoveFiles(records[i].step));
+    }
+    report_.abandoned += static_cast<int64_t>(records.size() - whole);
+    report_.committed += static_cast<int64_t>(whole);
+    KERF_RETURN_IF_ERROR(AppendSynced(journal_, {MakeLine(LineKind::kAbandon, batch)}));
+    if (whole == 0) return {};
+    const std::string kept = Hex64(ids_.Next());
+    std::vector<JournalLine> lines(records.begin(),
+                                   records.begin() + static_cast<std::ptrdiff_t>(whole));
+    for (JournalLine& line : lines) line.batch = kept;
+    KERF_RETURN_IF_ERROR(fs_.SyncAll(op_dir_));
+    lines.push_back(MakeLine(LineKind::kCommit, kept));
+    return AppendSynced(journal_, std::move(lines));
+  }
+
+  Status RemoveFiles(const Step& step) {
+    for (const StepFile& file : step.files) {
+      const std::string path = JoinPath(op_dir_, file.name);
+      KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(path));
+      if (info.has_value()) KERF_RETURN_IF_ERROR(fs_.Remove(path));
+    }
+    return {};
+  }
+
+  // Files of the task that no line knows, grouped into records.
+  Status AdoptFiles() {
+    const auto found = journal_.unjournaled().find(task_);
+    if (found == journal_.unjournaled().end()) return {};
+    const std::vector<std::string> names = std::move(found->second);
+    journal_.unjournaled().erase(found);
+    // Step, then main before conductor, then action and attempt: the order in which they must have been made.
+    std::map<std::tuple<int64_t, bool, std::string, int64_t>, std::vector<std::string>> groups;
+    for (const std::string& name : names) {
+      if (journal_.KnowsFile(name)) continue;
+      const std::optional<ParsedName> parsed = Parse(name);
+      if (!parsed.has_value()) continue;
+      groups[{parsed->step, parsed->kind == RecordKind::kConductor, parsed->word, parsed->attempt}]
+          .push_back(name);
+    }
+    std::vector<JournalLine> lines;
+    const std::string batch = Hex64(ids_.Next());
+    for (auto& [key, group] : groups) {
+      KERF_ASSIGN_OR_RETURN(JournalLine line, RebuildLine(std::move(group)));
+      line.batch = batch;
+      lines.push_back(std::move(line));
+    }
+    if (lines.empty()) return {};
+    report_.recovered += static_cast<int64_t>(lines.size());
+    lines.push_back(MakeLine(LineKind::kCommit, batch));
+    return AppendSynced(journal_, std::move(lines));
+  }
+
+  std::optional<ParsedName> Parse(const std::string& name) const {
+    const size_t slash = name.find('/');
+    const std::string folder = slash == std::string::npos ? "" : name.substr(0, slash);
+    return ParseFileName(BaseName(op_dir_), folder,
+                         slash == std::string::npos ? name : name.substr(slash + 1));
+  }
+
+  Result<JournalLine> RebuildLine(std::vector<std::string> names) {
+    JournalLine line;
+    Step& step = line.step;
+    step.recovered = true;
+    int64_t newest = 0;
+    // In AIKG's order of parameters, whatever order the folder was listed in.
+    std::sort(names.begin(), names.end());
+    for (const std::string& name : names) {
+      const std::string path = JoinPath(op_dir_, name);
+      const ParsedName parsed = *Parse(name);
+      KERF_ASSIGN_OR_RETURN(const std::string content, fs_.ReadFile(path));
+      KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(path));
+      if (info.has_value()) newest = std::max(newest, info->mtime_ns);
+      step.task = parsed.task;
+      step.step = parsed.step;
+      step.kind = parsed.kind;
+      step.check = parsed.check;
+      step.attempt = parsed.attempt;
+      step.action = parsed.action.has_value() ? ActionName(*parsed.action) : parsed.word;
+      step.names = NamesWord(parsed.names);
+      step.files.push_back({name, content.size(), Sha256Hex(content),
+                            TextEncodingName(DetectEncoding(content))});
+      if (parsed.parameter == "verify_res" && content.size() <= kShortResult) {
+        line.verify_res = content;
+      }
+    }
+    step.time = FormatUtc(newest);
+    return line;
+  }
+
+  FileSystem& fs_;
+  IdSource& ids_;
+  Journal& journal_;
+  const std::string op_dir_;
+  const std::string task_;
+  RecoveryReport report_;
+};
+
+}  // namespace
+
+bool FilesMatch(FileSystem& fs, const std::string& op_dir, const Step& step) {
+  for (const StepFile& file : step.files) {
+    const std::string path = JoinPath(op_dir, file.name);
+    const Result<std::optional<FileInfo>> info = fs.Stat(path);
+    if (!info.ok() || !info->has_value() || (*info)->kind != FileKind::kFile ||
+        (*info)->size != file.bytes) {
+      return false;
+    }
+    const Result<std::string> content = fs.ReadFile(path);
+    if (!content.ok() || Sha256Hex(*content) != file.sha256) return false;
+  }
+  return true;
+}
+
+Result<RecoveryReport> RecoverTask(FileSystem& fs, IdSource& ids, Journal& journal,
+                                   const std::string& op_dir, const std::string& task) {
+  return TaskRecovery(fs, ids, journal, op_dir, task).Run();
+}
+
+}  // namespace kerf::trace

@@ -1,0 +1,198 @@
+#include "trace/redactor.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "base/json_reader.h"
+
+namespace kerf::trace {
+namespace {
+
+// A shorter value would be found inside ordinary words and destroy the text; it is no credential worth the name either.
+constexpr size_t kShortestSecret = 6;
+
+constexpr std::array<std::string_view, 15> kCredentialWords = {
+    "key",    "apikey",     "token",      "tokens",      "secret",
+    "secrets", "password",   "passwd",     "passphrase",  "credential",
+    "pat",    "credentials", "bearer",     "cookie",      "authorization"};
+
+// "OPENAI_API_KEY", "x-api-key", "apiKey" → lower-case words.
+std::vector<std::string> SplitWords(std::string_view name) {
+  std::vector<std::string> words(1);
+  bool after_lower = false;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) == 0) {
+      words.emplace_back();
+      after_lower = false;
+      continue;
+    }
+    if (after_lower && std::isupper(byte) != 0) words.emplace_back();
+    after_lower = std::islower(byte) != 0;
+    words.back() += static_cast<char>(std::tolower(byte));
+  }
+  return words;
+}
+
+// The text of a JSON string without its quotes: how a secret looks inside an embedded request body.
+std::string JsonEscaped(const std::string& value) {
+  std::string quoted;
+  AppendJsonString(quoted, value);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
+int64_t ReplaceAll(std::string& text, const std::string& needle, const std::string& mark) {
+  size_t at = text.find(needle);
+  if (at == std::string::npos) return 0;
+  int64_t count = 0;
+  std::string out;
+  size_t from = 0;
+  for (; at != std::string::npos; at = text.find(needle, from)) {
+    out.append(text, from, at - from);
+    out += mark;
+    from = at + needle.size();
+    ++count;
+  }
+  out.append(text, from);
+  text = std::move(out);
+  return count;
+}
+
+}  // namespace
+
+struct Redactor::Pattern {
+  Pattern(const std::string& source, std::string label)
+      : expression(source, Options()), name(std::move(label)) {}
+  static RE2::Options Options() {
+    RE2::Options options(RE2::Quiet);
+    // Bytes, not characters: texts need not be UTF-8.
+    options.set_encoding(RE2::Options::EncodingLatin1);
+    return options;
+  }
+  RE2 expression;
+  std::string name;
+};
+
+bool LooksLikeCredentialName(std::string_view name) {
+  const std::vector<std::string> words = SplitWords(name);
+  // "tokens" alone is a count, as in {"tokens":{"input":10}} or MAX_TOKENS.
+  if (words.back() == "tokens") return false;
+  return std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return std::find(kCredentialWords.begin(), kCredentialWords.end(), word) !=
+           kCredentialWords.end();
+  });
+}
+
+Redactor::Redactor() = default;
+Redactor::~Redactor() = default;
+Redactor::Redactor(Redactor&&) noexcept = default;
+Redactor& Redactor::operator=(Redactor&&) noexcept = default;
+
+void Redactor::AddEnvironment(const std::vector<std::string>& entries) {
+  for (const std::string& entry : entries) {
+    const size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = entry.substr(0, equals);
+    if (LooksLikeCredentialName(name)) AddSecret(name, entry.substr(equals + 1));
+  }
+}
+
+void Redactor::AddSecret(const std::string& name, const std::string& value) {
+  if (value.size() < kShortestSecret) return;
+  secrets_.push_back({name, value});
+  const std::string escaped = JsonEscaped(value);
+  if (escaped != value) secrets_.push_back({name, escaped});
+  // Longest first: a secret that contains another must not be left half replaced.
+  std::stable_sort(secrets_.begin(), secrets_.end(), [](const Secret& a, const Secret& b) {
+    return a.value.size() > b.value.size();
+  });
+}
+
+Status Redactor::AddPattern(const std::string& pattern) {
+  auto added =
+      std::make_unique<Pattern>(pattern, "pattern " + std::to_string(patterns_.size() + 1));
+  if (!added->expression.ok()) {
+    return InvalidInput("--redact '" + pattern + "' is not a valid pattern: " +
+                        added->expression.error() + " (RE2 syntax)");
+  }
+  if (RE2::FullMatch("", added->expression)) {
+    return InvalidInput("--redact '" + pattern + "' matches the empty text; make it stricter");
+  }
+  patterns_.push_back(std::move(added));
+  return {};
+}
+
+bool Redactor::Redact(std::string& text, Counts& counts) const {
+  bool changed = false;
+  for (const Secret& secret : secrets_) {
+    const int64_t count = ReplaceAll(text, secret.value, "[REDACTED:" + secret.name + "]");
+    if (count > 0) {
+      counts[secret.name] += count;
+      changed = true;
+    }
+  }
+  for (const auto& pattern : patterns_) {
+    const int count =
+        RE2::GlobalReplace(&text, pattern->expression, "[REDACTED:" + pattern->name + "]");
+    if (count > 0) {
+      counts[pattern->name] += count;
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void RedactValue(const Redactor& redactor, Json& value, bool credential, const std::string& key,
+                 Redactor::Counts& counts) {
+  if (value.is_string()) {
+    auto& text = value.get_ref<std::string&>();
+    if (credential && !text.empty()) {
+      text = "[REDACTED:" + key + "]";
+      ++counts[key];
+    } else {
+      redactor.Redact(text, counts);
+    }
+    return;
+  }
+  if (value.is_array()) {
+    for (Json& element : value) RedactValue(redactor, element, credential, key, counts);
+    return;
+  }
+  if (!value.is_object()) return;
+  Json cleaned = Json::object();
+  for (auto& [name, member] : value.items()) {
+    RedactValue(redactor, member, credential || LooksLikeCredentialName(name), name, counts);
+    std::string clean_name = name;
+    redactor.Redact(clean_name, counts);
+    cleaned[clean_name] = std::move(member);
+  }
+  value = std::move(cleaned);
+}
+
+}  // namespace
+
+Result<std::string> Redactor::RedactMeta(const std::string& meta, Counts& counts) const {
+  Json document = Json::parse(meta, nullptr, /*allow_exceptions=*/false);
+  if (!document.is_object()) {
+    return InvalidInput("meta is not a JSON object in valid UTF-8");
+  }
+  RedactValue(*this, document, false, "", counts);
+  return document.dump();
+}
+
+std::vector<RedactionNote> ToNotes(const Redactor::Counts& counts) {
+  std::vector<RedactionNote> notes;
+  notes.reserve(counts.size());
+  for (const auto& [what, count] : counts) notes.push_back({what, count});
+  return notes;
+}
+
+}  // namespace kerf::trace
