@@ -6,7 +6,7 @@ add_library(kerf_options INTERFACE)
 target_compile_options(kerf_options INTERFACE -Wall -Wextra -Werror -Wshadow -Wnon-virtual-dtor
                        -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # GCC 12 reports impossible overlaps inside std::string.
+  # GCC 12 warns about every "literal" + std::string (its bug 105651).
   target_compile_options(kerf_options INTERFACE -Wno-restrict)
 endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")

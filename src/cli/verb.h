@@ -1,12 +1,15 @@
-// A verb as a table: the parser, the help, the man page and the shell completion are all made from it.
+// A verb as a table: the parser, the help, the man page and the shell completion are all made from
+// it.
 //
-// One file per verb, named after it (trace_append.cc), with one function that returns its table (registry.h lists them).
+// One file per verb, named after it (trace_append.cc), with one function that returns its table
+// (registry.h lists them).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -35,7 +38,8 @@ struct Positional {
   std::string name;  // "DIR"
   std::string help;
   bool required = true;
-  bool repeated = false;  // the last one only
+  bool repeated = false;             // the last one only
+  std::vector<std::string> choices;  // the only values allowed, when not empty
 };
 
 struct Example {

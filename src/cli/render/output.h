@@ -1,6 +1,7 @@
 // The only code that prints. Data goes to stdout, everything said about the work to stderr.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,7 +18,8 @@ class Output {
   virtual void Data(std::string_view bytes) = 0;
   // One line on stderr: what is going on.
   virtual void Note(std::string_view line) = 0;
-  // A line on stderr that replaces the previous one on a terminal; nothing when stderr is not one. Empty clears it.
+  // A line on stderr that replaces the previous one on a terminal; nothing when stderr is not one.
+  // Empty clears it.
   virtual void Progress(std::string_view line) = 0;
   // "kerf: <message>" on stderr, in one line.
   virtual void Fail(const Error& error) = 0;
@@ -28,5 +30,9 @@ class Output {
   // Columns of the terminal, 0 when stdout is not one.
   [[nodiscard]] virtual int Width() const = 0;
 };
+
+// The real one, over two descriptors that stay open and are not owned. Looks at NO_COLOR, TERM and
+// COLUMNS.
+std::unique_ptr<Output> MakeOutput(int stdout_fd, int stderr_fd);
 
 }  // namespace kerf::cli

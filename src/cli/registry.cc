@@ -1,0 +1,28 @@
+#include "cli/registry.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace kerf::cli {
+
+std::vector<Verb> AllVerbs() {
+  return {
+      HelpVerb(),
+      VersionVerb(),
+  };
+}
+
+const Verb* FindVerb(const std::vector<Verb>& verbs, const std::string& name) {
+  const auto verb = std::find_if(verbs.begin(), verbs.end(),
+                                 [&](const Verb& candidate) { return candidate.name == name; });
+  return verb == verbs.end() ? nullptr : &*verb;
+}
+
+std::vector<Verb> VerbsOfGroup(const std::vector<Verb>& verbs, const std::string& group) {
+  std::vector<Verb> members;
+  std::copy_if(verbs.begin(), verbs.end(), std::back_inserter(members),
+               [&](const Verb& verb) { return verb.name.rfind(group + " ", 0) == 0; });
+  return members;
+}
+
+}  // namespace kerf::cli

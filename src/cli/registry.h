@@ -1,0 +1,27 @@
+// The list of all verbs. A new verb is a file with its table, a declaration here and a line in
+// registry.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+
+namespace kerf::cli {
+
+Verb CompletionVerb();
+Verb DoctorVerb();
+Verb HelpVerb();
+Verb ManVerb();
+Verb VersionVerb();
+
+// In the order in which help lists them. Cheap: tables only, no parser is built.
+std::vector<Verb> AllVerbs();
+
+// The verb of exactly that name, or null.
+const Verb* FindVerb(const std::vector<Verb>& verbs, const std::string& name);
+
+// The verbs "trace append", "trace ls" … for "trace".
+std::vector<Verb> VerbsOfGroup(const std::vector<Verb>& verbs, const std::string& group);
+
+}  // namespace kerf::cli
