@@ -63,7 +63,8 @@ struct Step {
   Verification verification = Verification::kNone;
   std::vector<StepFile> files;
   std::vector<RedactionNote> redacted;
-  std::string meta;  // JSON object, or empty
+  std::string meta;         // JSON object, or empty
+  std::string reply_frame;  // JSON object, or empty: what the result file does not say of the raw reply
   bool journaled = false;
   bool recovered = false;
 };

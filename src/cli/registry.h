@@ -13,6 +13,7 @@ Verb CompletionVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
+Verb TraceAppendVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.

@@ -89,6 +89,7 @@ void EncodeRecord(Writer& writer, const JournalLine& line) {
   if (!line.verify_res.empty()) writer.String("verify_res", line.verify_res);
   writer.Raw("files", EncodeFiles(step.files));
   if (!step.redacted.empty()) writer.Raw("redacted", EncodeRedacted(step.redacted));
+  if (!step.reply_frame.empty()) writer.Raw("reply", step.reply_frame);
   if (step.recovered) writer.Raw("recovered", "true");
   if (!step.meta.empty()) writer.Raw("meta", step.meta);
 }
@@ -139,10 +140,10 @@ bool ReadRecordMember(JsonReader& reader, const std::string& key, JournalLine& l
   if (key == "names") return reader.ReadString(step.names);
   if (key == "verify_res") return reader.ReadString(line.verify_res);
   if (key == "recovered") return reader.ReadBool(step.recovered);
-  if (key == "meta") {
+  if (key == "meta" || key == "reply") {
     std::string_view raw;
     reader.ReadRaw(raw);
-    step.meta = raw;
+    (key == "meta" ? step.meta : step.reply_frame) = raw;
     return true;
   }
   if (key == "record") {

@@ -65,6 +65,12 @@ class Preparer {
   void AddFile(const char* folder, const char* parameter, std::string content,
                const char* extension = ".txt") {
     redactor_.Redact(content, counts_);
+    AddClean(folder, parameter, std::move(content), extension);
+  }
+
+  // Content that holds nothing to redact any more.
+  void AddClean(const char* folder, const char* parameter, std::string content,
+                const char* extension) {
     PreparedFile file{folder, parameter, extension, std::move(content), "", ""};
     file.sha256 = Sha256Hex(file.content);
     file.encoding = TextEncodingName(DetectEncoding(file.content));
@@ -77,14 +83,22 @@ class Preparer {
   }
 
   void AddReply(std::string reply) {
+    // Cleaned before it is taken apart: the frame must not carry what the file may not.
+    redactor_.Redact(reply, counts_);
     const bool formatted = names_ == Names::kDoc || names_ == Names::kValue;
-    std::optional<CodeReply> code = formatted ? FindCodeReply(reply) : std::nullopt;
+    const std::optional<CodeReply> code = formatted ? FindCodeReply(reply) : std::nullopt;
     if (!code.has_value()) {
-      AddFile("", "result", std::move(reply));
+      AddClean("", "result", std::move(reply), ".txt");
       return;
     }
-    AddFile("", "result", FormatCodeReply(*code));
-    AddFile(kRecorderFolder, "reply", std::move(reply));
+    std::string result = FormatCodeReply(*code);
+    // Unescaping may have brought a secret together that the JSON text spelled with escapes.
+    if (redactor_.Redact(result, counts_)) {
+      AddClean("", "result", std::move(result), ".txt");
+      return;
+    }
+    AddClean("", "result", std::move(result), ".txt");
+    record_.reply_frame = EncodeReplyFrame(code->frame);
   }
 
   void AddVerification(StepInput input) {

@@ -13,7 +13,7 @@
 namespace kerf::trace {
 
 struct PreparedFile {
-  const char* folder = "";     // "", "conductor", "recorder"
+  const char* folder = "";     // "" or "conductor"
   const char* parameter = "";  // "result"
   const char* extension = ".txt";
   std::string content;
@@ -26,6 +26,7 @@ struct PreparedRecord {
   ActionType action = ActionType::kDoDesigner;
   std::vector<PreparedFile> files;
   std::string verify_res;  // when short
+  std::string reply_frame;
   std::string meta;
   std::vector<RedactionNote> redacted;
 };

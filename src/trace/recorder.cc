@@ -132,6 +132,7 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
   step.time = FormatUtc(clock_.WallNanos());
   step.redacted = std::move(record.redacted);
   step.meta = std::move(record.meta);
+  step.reply_frame = std::move(record.reply_frame);
   placed.line.verify_res = record.verify_res;
   std::string word = ActionWord(options_.names, record.kind, record.action);
   // Taken now, so that further records of this batch follow; a failed batch gives the numbers back.
@@ -284,6 +285,7 @@ std::vector<Result<Recorded>> Recorder::RecordAll(std::vector<Submission> submis
         Submission& submission = submissions[index];
         submission.record.redacted = placed[i].line.step.redacted;
         submission.record.meta = placed[i].line.step.meta;
+        submission.record.reply_frame = placed[i].line.step.reply_frame;
         results[index] = Record(submission.op, submission.task, std::move(submission.record));
       }
     }

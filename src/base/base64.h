@@ -1,0 +1,12 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kerf {
+
+// Standard alphabet with padding; nullopt for anything else.
+std::optional<std::string> DecodeBase64(std::string_view text);
+
+}  // namespace kerf

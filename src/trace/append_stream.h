@@ -1,0 +1,37 @@
+// `kerf trace append`: JSON Lines in, one answer for each, in order, once its record is durable.
+//
+// Two threads: one reads, parses, cleans and hashes; the other gives step numbers, writes, syncs and answers. They meet in a queue
+// whose size is bounded in bytes, so memory stays flat however much comes in.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/recorder.h"
+#include "trace/redactor.h"
+
+namespace kerf::trace {
+
+enum class Durability { kStep, kBatch };
+
+struct AppendStreamOptions {
+  Durability durability = Durability::kStep;
+  int input_fd = 0;
+};
+
+struct AppendSummary {
+  int64_t recorded = 0;
+  int64_t refused = 0;
+  // Set when the input could not be read to its end or an answer could not be written.
+  Status status;
+};
+
+// `answer` gets whole lines, LF included, and must have passed them on when it returns; an Error from it ends the stream. It is
+// called from the thread that calls RunAppendStream.
+AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
+                              const AppendStreamOptions& options,
+                              const std::function<Status(std::string_view)>& answer);
+
+}  // namespace kerf::trace
