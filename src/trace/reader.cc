@@ -1,0 +1,385 @@
+#include "trace/reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+#include "base/json_reader.h"
+#include "trace/names.h"
+#include "trace/recovery.h"
+#include "trace/result_text.h"
+#include "trace/verification_results.h"
+
+namespace kerf::trace {
+namespace {
+
+bool IsDirectory(FileSystem& fs, const std::string& path) {
+  // A trailing slash makes Stat look through a link to a run, which users do have.
+  const Result<std::optional<FileInfo>> info = fs.Stat(path + "/");
+  return info.ok() && info->has_value() && (*info)->kind == FileKind::kDirectory;
+}
+
+bool Exists(FileSystem& fs, const std::string& path) {
+  const Result<std::optional<FileInfo>> info = fs.Stat(path);
+  return info.ok() && info->has_value();
+}
+
+bool IsOpFolder(FileSystem& fs, const std::string& dir) {
+  if (Exists(fs, JoinPath(dir, kJournalName))) return true;
+  const Result<std::vector<DirEntry>> entries = fs.List(dir);
+  if (!entries.ok()) return false;
+  const std::string op = BaseName(dir);
+  return std::any_of(entries->begin(), entries->end(), [&](const DirEntry& entry) {
+    return entry.kind == FileKind::kFile && ParseFileName(op, "", entry.name).has_value();
+  });
+}
+
+Result<std::vector<std::string>> OpsOf(FileSystem& fs, const std::string& run_path) {
+  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(run_path));
+  std::vector<std::string> ops;
+  for (const DirEntry& entry : entries) {
+    if (entry.kind == FileKind::kDirectory && entry.name[0] != '.' &&
+        entry.name != "passed_cases" && IsOpFolder(fs, JoinPath(run_path, entry.name))) {
+      ops.push_back(entry.name);
+    }
+  }
+  std::sort(ops.begin(), ops.end());
+  return ops;
+}
+
+bool AllDigits(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Task ids are mostly numbers: 2 before 10.
+bool NaturalLess(const std::string& a, const std::string& b) {
+  if (AllDigits(a) && AllDigits(b) && a.size() != b.size()) return a.size() < b.size();
+  return a < b;
+}
+
+auto StepOrder(const Step& step) {
+  return std::tuple(step.step, step.kind == RecordKind::kConductor, std::string_view(step.check),
+                    step.attempt);
+}
+
+class OpReader {
+ public:
+  OpReader(FileSystem& fs, const std::string& run_path, const std::string& op)
+      : fs_(fs), run_path_(run_path) {
+    trace_.op = op;
+    trace_.dir = JoinPath(run_path, op);
+  }
+
+  Result<OpTrace> Run() {
+    // The folder first, the journal second: a file that was listed and is ours has its line by now.
+    KERF_RETURN_IF_ERROR(ListFiles());
+    KERF_RETURN_IF_ERROR(ReadJournal());
+    DropUnfinished();
+    for (Step& step : journaled_) {
+      for (const StepFile& file : step.files) known_.insert(file.name);
+      steps_of_[step.task].push_back(std::move(step));
+    }
+    for (const Step& step : trace_.unfinished) {
+      for (const StepFile& file : step.files) known_.insert(file.name);
+    }
+    AddUnjournaled();
+    AddVerificationResults();
+    Finish();
+    return std::move(trace_);
+  }
+
+ private:
+  struct Listed {
+    const char* folder;
+    std::string name;  // relative to the operator's folder
+  };
+
+  Status ListFiles() {
+    for (const char* folder : {"", kConductorFolder, kRecorderFolder}) {
+      const std::string dir = *folder == '\0' ? trace_.dir : JoinPath(trace_.dir, folder);
+      if (*folder != '\0' && !IsDirectory(fs_, dir)) continue;
+      KERF_ASSIGN_OR_RETURN(std::vector<DirEntry> entries, fs_.List(dir));
+      for (DirEntry& entry : entries) {
+        if (entry.kind != FileKind::kFile || entry.name.starts_with(kJournalName)) continue;
+        listed_.push_back({folder, *folder == '\0' ? std::move(entry.name)
+                                                   : JoinPath(folder, entry.name)});
+      }
+    }
+    return {};
+  }
+
+  Status ReadJournal() {
+    const std::string path = JoinPath(trace_.dir, kJournalName);
+    if (!Exists(fs_, path)) return {};
+    trace_.has_journal = true;
+    KERF_ASSIGN_OR_RETURN(const std::string bytes, fs_.ReadFile(path));
+    int64_t expected_seq = 1;
+    trace_.scan = ScanJournal(bytes, 0, [&](JournalLine&& line) {
+      for (; expected_seq < line.seq && trace_.missing_seqs.size() < 100; ++expected_seq) {
+        trace_.missing_seqs.push_back(expected_seq);
+      }
+      expected_seq = line.seq + 1;
+      Apply(std::move(line));
+    });
+    return {};
+  }
+
+  void Apply(JournalLine&& line) {
+    if (line.kind == LineKind::kRecord) {
+      open_[line.batch].push_back(journaled_.size());
+      journaled_.push_back(std::move(line.step));
+      return;
+    }
+    const auto batch = open_.find(line.batch);
+    if (batch == open_.end()) return;
+    if (line.kind == LineKind::kAbandon) {
+      dropped_.insert(batch->second.begin(), batch->second.end());
+    }
+    open_.erase(batch);
+  }
+
+  // Records without commit count when they are whole; of two for the same place the later one counts.
+  void DropUnfinished() {
+    for (const auto& [batch, indexes] : open_) {
+      for (const size_t index : indexes) {
+        if (FilesMatch(fs_, trace_.dir, journaled_[index])) continue;
+        dropped_.insert(index);
+        trace_.unfinished.push_back(journaled_[index]);
+      }
+    }
+    if (dropped_.empty()) return;
+    std::vector<Step> kept;
+    for (size_t i = 0; i < journaled_.size(); ++i) {
+      if (!dropped_.contains(i)) kept.push_back(std::move(journaled_[i]));
+    }
+    journaled_ = std::move(kept);
+  }
+
+  void AddUnjournaled() {
+    // Records under construction, by task and place.
+    std::map<std::tuple<std::string, int64_t, bool, std::string, int64_t>, Step> found;
+    for (const Listed& file : listed_) {
+      if (known_.contains(file.name)) continue;
+      const std::string name = *file.folder == '\0' ? file.name : BaseName(file.name);
+      std::optional<ParsedName> parsed = ParseFileName(trace_.op, file.folder, name);
+      if (!parsed.has_value()) {
+        trace_.unknown_files.push_back(file.name);
+        continue;
+      }
+      const bool conductor = parsed->kind == RecordKind::kConductor;
+      Step& step = found[{parsed->task, parsed->step, conductor, parsed->word, parsed->attempt}];
+      step.task = std::move(parsed->task);
+      step.step = parsed->step;
+      step.kind = parsed->kind;
+      step.check = std::move(parsed->check);
+      step.attempt = parsed->attempt;
+      step.action = parsed->action.has_value() ? ActionName(*parsed->action) : parsed->word;
+      step.names = NamesWord(parsed->names);
+      step.files.push_back({file.name, 0, "", ""});
+    }
+    for (auto& [place, step] : found) {
+      std::sort(step.files.begin(), step.files.end(),
+                [](const StepFile& a, const StepFile& b) { return a.name < b.name; });
+      if (step.kind == RecordKind::kVerifier) step.verification = UnjournaledVerification(step);
+      steps_of_[step.task].push_back(std::move(step));
+    }
+  }
+
+  Verification UnjournaledVerification(const Step& step) {
+    const Result<std::string> text = ReadStepText(fs_, trace_.dir, step, "verify_res");
+    return text.ok() ? ParseVerification(*text) : Verification::kUnknown;
+  }
+
+  // AIKG keeps the result of a verification only here, under the step of its folder, one less than the record's.
+  void AddVerificationResults() {
+    for (const auto& [place, passed] : ReadVerificationResults(fs_, run_path_)) {
+      const auto& [op, task, folder_step] = place;
+      if (op != trace_.op) continue;
+      std::vector<Step>& steps = steps_of_[task];
+      const int64_t step_number = folder_step + 1;
+      auto step = std::find_if(steps.begin(), steps.end(), [&](const Step& candidate) {
+        return candidate.step == step_number && candidate.kind == RecordKind::kVerifier;
+      });
+      if (step == steps.end()) {
+        const bool taken = std::any_of(steps.begin(), steps.end(), [&](const Step& other) {
+          return other.step == step_number && other.kind != RecordKind::kConductor;
+        });
+        if (taken) continue;
+        Step added;
+        added.task = task;
+        added.step = step_number;
+        added.kind = RecordKind::kVerifier;
+        added.action = ActionName(ActionType::kVerify);
+        step = steps.insert(steps.end(), std::move(added));
+      }
+      if (!step->journaled) {
+        step->verification = passed ? Verification::kPassed : Verification::kFailed;
+      }
+    }
+  }
+
+  void Finish() {
+    for (auto& [task, steps] : steps_of_) {
+      std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+        return StepOrder(a) < StepOrder(b);
+      });
+      // Of two records for one place, the later line counts: the earlier was given up.
+      std::vector<Step> unique;
+      for (Step& step : steps) {
+        if (!unique.empty() && step.journaled && unique.back().journaled &&
+            StepOrder(unique.back()) == StepOrder(step)) {
+          unique.back() = std::move(step);
+        } else {
+          unique.push_back(std::move(step));
+        }
+      }
+      InferFailures(unique);
+      trace_.tasks.push_back({trace_.op, task, std::move(unique)});
+    }
+    std::sort(trace_.tasks.begin(), trace_.tasks.end(),
+              [](const TaskSteps& a, const TaskSteps& b) { return NaturalLess(a.task, b.task); });
+    std::sort(trace_.unknown_files.begin(), trace_.unknown_files.end());
+  }
+
+  // Errors are analysed only after a failure: that tells the result where nothing else does.
+  static void InferFailures(std::vector<Step>& steps) {
+    for (size_t i = 0; i + 1 < steps.size(); ++i) {
+      if (steps[i].kind == RecordKind::kVerifier &&
+          steps[i].verification == Verification::kUnknown && !steps[i].journaled &&
+          steps[i + 1].step == steps[i].step && steps[i + 1].check == "AnalyzeError") {
+        steps[i].verification = Verification::kFailed;
+      }
+    }
+  }
+
+  FileSystem& fs_;
+  const std::string run_path_;
+  OpTrace trace_;
+  std::vector<Listed> listed_;
+  std::vector<Step> journaled_;
+  std::map<std::string, std::vector<size_t>> open_;  // batch → indexes of journaled_
+  std::unordered_set<size_t> dropped_;
+  std::unordered_set<std::string> known_;
+  std::map<std::string, std::vector<Step>> steps_of_;
+};
+
+std::string ListOf(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < 8; ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > 8 ? text + ", …" : text;
+}
+
+}  // namespace
+
+Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& raw_path) {
+  const std::string path = ExpandHome(raw_path);
+  if (!IsDirectory(fs, path)) {
+    return NotFound(path + (Exists(fs, path) ? " is not a directory" : " does not exist") +
+                    "; give a log directory");
+  }
+  if (IsOpFolder(fs, path)) return std::vector<Run>{{ParentPath(path), {BaseName(path)}}};
+  KERF_ASSIGN_OR_RETURN(std::vector<std::string> ops, OpsOf(fs, path));
+  if (!ops.empty()) return std::vector<Run>{{path, std::move(ops)}};
+  std::vector<Run> runs;
+  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(path));
+  for (const DirEntry& entry : entries) {
+    if (entry.kind != FileKind::kDirectory || entry.name[0] == '.') continue;
+    const std::string run = JoinPath(path, entry.name);
+    Result<std::vector<std::string>> found = OpsOf(fs, run);
+    if (found.ok() && !found->empty()) runs.push_back({run, std::move(*found)});
+  }
+  if (runs.empty()) {
+    return NotFound("no trace in " + path +
+                    "; a log directory holds one folder per operator with I…_S…_….txt files");
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.path < b.path; });
+  return runs;
+}
+
+Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op) {
+  return OpReader(fs, run_path, op).Run();
+}
+
+Result<std::vector<TaskSteps>> ReadTasks(FileSystem& fs, const std::string& run_path,
+                                         const std::string& op, const std::string& task) {
+  KERF_ASSIGN_OR_RETURN(OpTrace trace, ReadOp(fs, run_path, op));
+  if (task.empty()) return std::move(trace.tasks);
+  std::vector<std::string> others;
+  for (TaskSteps& one : trace.tasks) {
+    if (one.task == task) return std::vector<TaskSteps>{std::move(one)};
+    others.push_back(one.task);
+  }
+  return NotFound("no task '" + task + "' in " + trace.dir + "; there is " + ListOf(others));
+}
+
+Result<std::string> ReadStepFile(FileSystem& fs, const std::string& op_dir, const StepFile& file) {
+  return fs.ReadFile(JoinPath(op_dir, file.name));
+}
+
+Result<std::string> ReadStepText(FileSystem& fs, const std::string& op_dir, const Step& step,
+                                 const std::string& parameter) {
+  for (const StepFile& file : step.files) {
+    if (StepFileParameter(file) == parameter) return ReadStepFile(fs, op_dir, file);
+  }
+  return std::string();
+}
+
+Result<std::string> ReadRawReply(FileSystem& fs, const std::string& op_dir, const Step& step) {
+  KERF_ASSIGN_OR_RETURN(std::string result, ReadStepText(fs, op_dir, step, "result"));
+  if (step.reply_frame.empty()) return result;
+  JsonReader reader(step.reply_frame);
+  ReplyFrame frame;
+  if (!DecodeReplyFrame(reader, frame)) return Corrupt("reply: " + reader.error());
+  return RebuildReply(frame, result);
+}
+
+Result<Address> ResolveAddress(FileSystem& fs, const std::string& text) {
+  // The longest prefix that is a directory is the path; a directory's own name may contain ':'.
+  size_t split = text.size();
+  while (!IsDirectory(fs, ExpandHome(text.substr(0, split)))) {
+    if (split == 0) {
+      return NotFound("no directory in '" + text + "'; write PATH, PATH:TASK or PATH:TASK:STEP");
+    }
+    split = text.rfind(':', split - 1);
+    if (split == std::string::npos) {
+      return NotFound("no directory in '" + text + "'; write PATH, PATH:TASK or PATH:TASK:STEP");
+    }
+  }
+  KERF_ASSIGN_OR_RETURN(const std::vector<Run> runs, FindRuns(fs, text.substr(0, split)));
+  if (runs.size() > 1) {
+    return InvalidInput(text.substr(0, split) + " holds several runs; name one of them");
+  }
+  if (runs[0].ops.size() > 1) {
+    return InvalidInput(runs[0].path + " holds several operators (" + ListOf(runs[0].ops) +
+                        "); name one: " + JoinPath(runs[0].path, runs[0].ops[0]));
+  }
+  Address address{runs[0].path, runs[0].ops[0], "", -1};
+  std::string rest = split < text.size() ? text.substr(split + 1) : "";
+  KERF_ASSIGN_OR_RETURN(const OpTrace trace, ReadOp(fs, address.run_path, address.op));
+  std::vector<std::string> tasks;
+  for (const TaskSteps& one : trace.tasks) tasks.push_back(one.task);
+  const auto has_task = [&](const std::string& task) {
+    return std::find(tasks.begin(), tasks.end(), task) != tasks.end();
+  };
+  if (!rest.empty() && !has_task(rest)) {
+    const size_t colon = rest.rfind(':');
+    const std::string digits = colon == std::string::npos ? "" : rest.substr(colon + 1);
+    if (AllDigits(digits) && digits.size() < 10) {
+      address.step = std::stoll(digits);
+      rest.resize(colon);
+    }
+  }
+  if (rest.empty() && tasks.size() == 1) {
+    address.task = tasks[0];
+  } else if (has_task(rest)) {
+    address.task = rest;
+  } else {
+    return NotFound((rest.empty() ? "which task of " + trace.dir + "?"
+                                  : "no task '" + rest + "' in " + trace.dir + ";") +
+                    " there is " + ListOf(tasks));
+  }
+  return address;
+}
+
+}  // namespace kerf::trace
