@@ -7,6 +7,7 @@ namespace kerf::cli {
 
 std::vector<Verb> AllVerbs() {
   return {
+      DoctorVerb(),
       HelpVerb(),
       VersionVerb(),
   };
