@@ -1,6 +1,8 @@
 #include "base/json_reader.h"
 
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/utf8.h"
@@ -11,8 +13,9 @@ namespace {
 // True for the bytes at which a run of plain string content ends.
 bool EndsRun(unsigned char c) { return c == '"' || c == '\\' || c < 0x20; }
 
-// Length of the run of plain bytes at the front. Eight bytes at a time: the classic test for "some byte below 0x20, or equal
-// to a given one". It may stop early on bytes ≥ 0x80 next to a match, never late.
+// Length of the run of plain bytes at the front. Eight bytes at a time: the classic test for "some
+// byte below 0x20, or equal to a given one". It may stop early on bytes ≥ 0x80 next to a match,
+// never late.
 size_t PlainRun(std::string_view text) {
   constexpr uint64_t kOnes = 0x0101010101010101ULL;
   constexpr uint64_t kHighs = 0x8080808080808080ULL;
@@ -22,8 +25,8 @@ size_t PlainRun(std::string_view text) {
     std::memcpy(&word, text.data() + i, 8);
     const uint64_t quote = word ^ (kOnes * '"');
     const uint64_t slash = word ^ (kOnes * '\\');
-    const uint64_t hit = ((word - kOnes * 0x20) & ~word) | ((quote - kOnes) & ~quote) |
-                         ((slash - kOnes) & ~slash);
+    const uint64_t hit =
+        ((word - kOnes * 0x20) & ~word) | ((quote - kOnes) & ~quote) | ((slash - kOnes) & ~slash);
     if ((hit & kHighs) != 0) break;
     i += 8;
   }
@@ -275,7 +278,13 @@ bool JsonReader::ReadDouble(double& out) {
   std::string_view digits;
   if (!ScanNumber(digits)) return false;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  if (error != std::errc()) return Fail("number out of range");
+  if (error == std::errc::result_out_of_range) {
+    // from_chars says the same for 1e400 and 1e-400; only the first has no nearest double.
+    out = std::strtod(std::string(digits).c_str(), nullptr);
+    if (std::isinf(out)) return Fail("number out of range");
+    return true;
+  }
+  if (error != std::errc()) return Fail("bad number");
   return true;
 }
 
@@ -345,6 +354,7 @@ bool JsonReader::ReadRaw(std::string_view& out) {
 bool JsonReader::Finish() {
   if (!ok()) return false;
   SkipSpace();
+  if (depth_ != 0) return Fail("an object or array is not closed");
   if (position_ != text_.size()) return Fail("text after the end of the value");
   return true;
 }

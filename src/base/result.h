@@ -71,7 +71,8 @@ class [[nodiscard]] Result {
     KERF_CHECK(ok(), "the value of a failed Result was used");
     return *value_;
   }
-  [[nodiscard]] T&& value() && {
+  // By value: a reference into a Result that is about to die would dangle in `for (auto& x : *List())`.
+  [[nodiscard]] T value() && {
     KERF_CHECK(ok(), "the value of a failed Result was used");
     return std::move(*value_);
   }
@@ -79,13 +80,13 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
 
   [[nodiscard]] const Error& error() const& {
     KERF_CHECK(!ok(), "the error of a successful Result was used");
     return error_;
   }
-  [[nodiscard]] Error&& error() && {
+  [[nodiscard]] Error error() && {
     KERF_CHECK(!ok(), "the error of a successful Result was used");
     return std::move(error_);
   }
@@ -108,7 +109,7 @@ class [[nodiscard]] Result<void> {
     KERF_CHECK(!ok(), "the error of a successful Result was used");
     return *error_;
   }
-  [[nodiscard]] Error&& error() && {
+  [[nodiscard]] Error error() && {
     KERF_CHECK(!ok(), "the error of a successful Result was used");
     return std::move(*error_);
   }

@@ -8,6 +8,10 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       TraceAppendVerb(),
+      TraceLsVerb(),
+      TraceShowVerb(),
+      TraceCheckVerb(),
+      DoctorVerb(),
       HelpVerb(),
       VersionVerb(),
   };

@@ -14,6 +14,9 @@ Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TraceAppendVerb();
+Verb TraceCheckVerb();
+Verb TraceLsVerb();
+Verb TraceShowVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.

@@ -4,6 +4,7 @@
 #include "base/ids.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
+#include "cli/trace_owner.h"
 #include "trace/append_stream.h"
 
 namespace kerf::cli {
@@ -15,14 +16,6 @@ std::vector<std::string> EnvironmentEntries() {
     entries.emplace_back(*entry);
   }
   return entries;
-}
-
-// Shown to whoever wants to record the same task.
-std::string OwnerText(Clock& clock) {
-  char host[256] = "";
-  (void)::gethostname(host, sizeof host - 1);
-  return "process " + std::to_string(::getpid()) + " on " + host + " since " +
-         FormatUtc(clock.WallNanos());
 }
 
 Result<int> Run(const Args& args, Context& context) {
@@ -37,7 +30,7 @@ Result<int> Run(const Args& args, Context& context) {
       trace::Recorder::Open(context.fs, context.clock, *ids,
                             {.log_dir = args.Get("--log-dir"),
                              .names = *trace::ParseNames(args.Get("--names")),
-                             .owner = OwnerText(context.clock)}));
+                             .owner = TraceOwner(context.clock)}));
   const trace::AppendStreamOptions options{
       .durability = args.Get("--durability") == "batch" ? trace::Durability::kBatch
                                                         : trace::Durability::kStep,

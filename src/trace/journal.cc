@@ -8,7 +8,7 @@
 namespace kerf::trace {
 
 JournalScan ScanJournal(std::string_view bytes, uint64_t base,
-                        const std::function<void(JournalLine&&)>& each) {
+                        const std::function<void(JournalLine&&, uint64_t)>& each) {
   JournalScan scan;
   scan.good_end = base;
   size_t at = 0;
@@ -20,7 +20,7 @@ JournalScan ScanJournal(std::string_view bytes, uint64_t base,
     }
     Result<JournalLine> line = DecodeLine(bytes.substr(at, end - at));
     if (line.ok()) {
-      each(std::move(*line));
+      each(std::move(line).value(), base + at);
     } else {
       scan.damaged.push_back({base + at, end - at, line.error().message});
     }
@@ -59,7 +59,7 @@ Status Journal::Refresh() {
   if (size == read_to_) return {};
   KERF_ASSIGN_OR_RETURN(const std::string bytes, file_->ReadAt(read_to_, size - read_to_));
   const JournalScan scan =
-      ScanJournal(bytes, read_to_, [this](JournalLine&& line) { Apply(std::move(line)); });
+      ScanJournal(bytes, read_to_, [this](JournalLine&& line, uint64_t) { Apply(std::move(line)); });
   read_to_ = scan.good_end;
   return {};
 }
@@ -70,6 +70,7 @@ void Journal::Apply(JournalLine&& line) {
     ApplyRecord(std::move(line));
     return;
   }
+  if (line.kind == LineKind::kRepair) return;
   const auto batch = open_batches_.find(line.batch);
   if (batch == open_batches_.end()) return;
   TaskState& state = tasks_[batch->second];

@@ -31,9 +31,9 @@ struct JournalScan {
   std::vector<DamagedLine> damaged;
 };
 
-// Calls `each` for every good line, in order. `base` is the offset of `bytes` in the file.
+// Calls `each` for every good line, in order, with its offset. `base` is the offset of `bytes` in the file.
 JournalScan ScanJournal(std::string_view bytes, uint64_t base,
-                        const std::function<void(JournalLine&&)>& each);
+                        const std::function<void(JournalLine&&, uint64_t)>& each);
 
 // What the recorder must know about one task.
 struct TaskState {

@@ -19,6 +19,8 @@ const char* LineKindWord(LineKind kind) {
       return "commit";
     case LineKind::kAbandon:
       return "abandon";
+    case LineKind::kRepair:
+      return "repair";
   }
   return "";
 }
@@ -193,7 +195,7 @@ bool IsRecordPath(std::string_view name) {
 }
 
 Result<LineKind> ParseLineKind(std::string_view word) {
-  for (const LineKind kind : {LineKind::kRecord, LineKind::kCommit, LineKind::kAbandon}) {
+  for (const LineKind kind : {LineKind::kRecord, LineKind::kCommit, LineKind::kAbandon, LineKind::kRepair}) {
     if (word == LineKindWord(kind)) return kind;
   }
   return Unavailable("a line of kind '" + std::string(word) +

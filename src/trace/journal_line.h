@@ -11,7 +11,7 @@
 
 namespace kerf::trace {
 
-enum class LineKind { kRecord, kCommit, kAbandon };
+enum class LineKind { kRecord, kCommit, kAbandon, kRepair };
 
 struct JournalLine {
   LineKind kind = LineKind::kRecord;

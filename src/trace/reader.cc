@@ -115,13 +115,22 @@ class OpReader {
     trace_.has_journal = true;
     KERF_ASSIGN_OR_RETURN(const std::string bytes, fs_.ReadFile(path));
     int64_t expected_seq = 1;
-    trace_.scan = ScanJournal(bytes, 0, [&](JournalLine&& line) {
+    uint64_t repaired_to = 0;
+    trace_.scan = ScanJournal(bytes, 0, [&](JournalLine&& line, uint64_t offset) {
       for (; expected_seq < line.seq && trace_.missing_seqs.size() < 100; ++expected_seq) {
         trace_.missing_seqs.push_back(expected_seq);
       }
       expected_seq = line.seq + 1;
+      if (line.kind == LineKind::kRepair) {
+        repaired_to = offset;
+        trace_.missing_seqs.clear();
+        return;
+      }
       Apply(std::move(line));
     });
+    trace_.known_damage = static_cast<int64_t>(
+        std::erase_if(trace_.scan.damaged,
+                      [&](const DamagedLine& line) { return line.offset < repaired_to; }));
     return {};
   }
 
@@ -143,7 +152,10 @@ class OpReader {
   void DropUnfinished() {
     for (const auto& [batch, indexes] : open_) {
       for (const size_t index : indexes) {
-        if (FilesMatch(fs_, trace_.dir, journaled_[index])) continue;
+        if (FilesMatch(fs_, trace_.dir, journaled_[index])) {
+          ++trace_.uncommitted;
+          continue;
+        }
         dropped_.insert(index);
         trace_.unfinished.push_back(journaled_[index]);
       }

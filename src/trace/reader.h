@@ -38,8 +38,10 @@ struct OpTrace {
   std::string dir;
   bool has_journal = false;
   std::vector<TaskSteps> tasks;
-  // The rest is for `check`.
+  // The rest is for `check`. Damage before a repair line is known and not told again.
   JournalScan scan;
+  int64_t known_damage = 0;
+  int64_t uncommitted = 0;  // whole records whose commit is missing
   std::vector<Step> unfinished;  // in the journal, without commit, and not whole
   std::vector<int64_t> missing_seqs;
   std::vector<std::string> unknown_files;

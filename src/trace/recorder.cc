@@ -32,6 +32,7 @@ struct Recorder::Task {
   std::string op_dir;
   std::unique_ptr<FileLock> lock;
   std::shared_ptr<Journal> journal;
+  RecoveryReport recovery;
 };
 
 // A submission with its step number, file names and journal line.
@@ -95,7 +96,7 @@ Result<Recorder::Task*> Recorder::OpenTask(const std::string& op, const std::str
     return &tasks_.front();
   }
   KERF_RETURN_IF_ERROR(CheckNames(options_.log_dir, op, task));
-  Task opened{op, task, JoinPath(options_.log_dir, op), nullptr, nullptr};
+  Task opened{op, task, JoinPath(options_.log_dir, op), nullptr, nullptr, {}};
   Result<std::unique_ptr<FileLock>> lock =
       fs_.TryLock(LockPath(options_.log_dir, op, task), options_.owner);
   if (!lock.ok() && lock.error().code == ErrorCode::kUnavailable) {
@@ -107,10 +108,16 @@ Result<Recorder::Task*> Recorder::OpenTask(const std::string& op, const std::str
   opened.lock = std::move(*lock);
   KERF_RETURN_IF_ERROR(fs_.CreateDir(opened.op_dir));
   KERF_ASSIGN_OR_RETURN(opened.journal, OpenJournal(op));
-  KERF_RETURN_IF_ERROR(RecoverTask(fs_, ids_, *opened.journal, opened.op_dir, task));
+  KERF_ASSIGN_OR_RETURN(opened.recovery,
+                        RecoverTask(fs_, ids_, *opened.journal, opened.op_dir, task));
   tasks_.push_front(std::move(opened));
   task_of_[{op, task}] = tasks_.begin();
   return &tasks_.front();
+}
+
+Result<RecoveryReport> Recorder::Recover(const std::string& op, const std::string& task) {
+  KERF_ASSIGN_OR_RETURN(const Task* opened, OpenTask(op, task));
+  return opened->recovery;
 }
 
 Result<int64_t> Recorder::LastStep(const std::string& op, const std::string& task) {

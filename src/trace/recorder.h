@@ -24,6 +24,7 @@
 #include "trace/journal.h"
 #include "trace/names.h"
 #include "trace/prepared_record.h"
+#include "trace/recovery.h"
 
 namespace kerf::trace {
 
@@ -61,6 +62,8 @@ class Recorder {
   // others with it.
   std::vector<Result<Recorded>> RecordAll(std::vector<Submission> submissions);
 
+  // Opens the task; what had to be mended for that.
+  Result<RecoveryReport> Recover(const std::string& op, const std::string& task);
   // Opens the task if need be; the number of its last step, 0 for a new one.
   Result<int64_t> LastStep(const std::string& op, const std::string& task);
   void Close(const std::string& op, const std::string& task);
