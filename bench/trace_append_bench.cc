@@ -1,11 +1,11 @@
-// Claim: recording a step durably costs little more than writing and syncing its files; recording in batches costs little
-// more than writing them at all.
+// Claim: recording a step durably costs little more than writing and syncing its files; recording
+// in batches costs little more than writing them at all.
 //
 //   kerf_trace_append_bench KERF_BINARY [--steps N] [--repeats N] [--dir D]
 //
-// kerf is measured as its users run it: the whole process `kerf trace append`, from JSON Lines in a file to the last answer. The
-// peers write the very files kerf wrote: the same names, bytes and number. All take turns in one run, each in a fresh
-// folder; ratios are of medians.
+// kerf is measured as its users run it: the whole process `kerf trace append`, from JSON Lines in a
+// file to the last answer. The peers write the very files kerf wrote: the same names, bytes and
+// number. All take turns in one run, each in a fresh folder; ratios are of medians.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,7 +62,8 @@ std::vector<Step> MakeSteps(int count) {
     std::snprintf(number, sizeof number, "%02d", i + 1);
     static const char* const kParameters[3] = {"result", "prompt", "reasoning"};
     for (int k = 0; k < 3; ++k) {
-      step.names[k] = std::string("I0_S") + number + "_bench_op_DO_CODER_" + kParameters[k] + ".txt";
+      step.names[k] =
+          std::string("I0_S") + number + "_bench_op_DO_CODER_" + kParameters[k] + ".txt";
       step.texts[k] = CodeLike(k == 1 ? 40000 : 30000, static_cast<unsigned>(i * 3 + k + 1));
     }
   }
@@ -73,13 +74,16 @@ void WriteInput(const std::vector<Step>& steps, const std::string& path) {
   std::ofstream out(path, std::ios::binary);
   std::string line;
   for (const Step& step : steps) {
-    line = R"({"kind":"designer_or_coder","op_name":"bench_op","task_id":"0","action_type":"DO_CODER","res":)";
+    line =
+        R"({"kind":"designer_or_coder","op_name":"bench_op","task_id":"0","action_type":"DO_CODER","res":)";
     kerf::AppendJsonString(line, step.texts[0]);
     line += ",\"prompt\":";
     kerf::AppendJsonString(line, step.texts[1]);
     line += ",\"reasoning\":";
     kerf::AppendJsonString(line, step.texts[2]);
-    line += ",\"meta\":{\"duration_ms\":1234,\"model\":\"m\",\"tokens\":{\"input\":10,\"output\":20}}}\n";
+    line +=
+        ",\"meta\":{\"duration_ms\":1234,\"model\":\"m\",\"tokens\":{\"input\":10,\"output\":20}}}"
+        "\n";
     out << line;
   }
 }
@@ -93,8 +97,9 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// A quiet start for every measurement: nothing dirty left from the one before. Old folders stay until the end: for seconds
-// after files were deleted, ext4 searches long for inodes that were not in use recently.
+// A quiet start for every measurement: nothing dirty left from the one before. Old folders stay
+// until the end: for seconds after files were deleted, ext4 searches long for inodes that were not
+// in use recently.
 std::string FreshDir(const Options& options, const char* name) {
   static int turn = 0;
   const std::string dir = options.dir + "/" + name + std::to_string(++turn);
@@ -105,10 +110,12 @@ std::string FreshDir(const Options& options, const char* name) {
 
 double RunKerf(const Options& options, const std::string& input, const char* durability) {
   const std::string dir = FreshDir(options, "kerf");
-  const std::string script = "exec \"$0\" trace append --log-dir \"$1\" --durability \"$2\" < \"$3\"";
+  const std::string script =
+      "exec \"$0\" trace append --log-dir \"$1\" --durability \"$2\" < \"$3\"";
   const auto start = Clock::now();
-  auto outcome = kerf::RunProcess({.argv = {"/bin/sh", "-c", script, options.kerf, dir, durability, input},
-                                   .stdout_limit = size_t{64} << 20});
+  auto outcome =
+      kerf::RunProcess({.argv = {"/bin/sh", "-c", script, options.kerf, dir, durability, input},
+                        .stdout_limit = size_t{64} << 20});
   const double seconds = Seconds(start);
   if (!outcome.ok() || outcome->exit_code != 0) {
     std::fprintf(stderr, "kerf failed: %s\n",
@@ -123,9 +130,11 @@ double RunRaw(const Options& options, const std::vector<Step>& steps, bool sync)
   const auto start = Clock::now();
   for (const Step& step : steps) {
     for (int k = 0; k < 3; ++k) {
-      const int fd = ::open((dir + step.names[k]).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-      if (fd < 0 || ::write(fd, step.texts[k].data(), step.texts[k].size()) !=
-                        static_cast<ssize_t>(step.texts[k].size()) ||
+      const int fd =
+          ::open((dir + step.names[k]).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      if (fd < 0 ||
+          ::write(fd, step.texts[k].data(), step.texts[k].size()) !=
+              static_cast<ssize_t>(step.texts[k].size()) ||
           (sync && ::fsync(fd) != 0)) {
         std::perror("raw write");
         std::exit(3);

@@ -7,13 +7,8 @@ namespace kerf::cli {
 
 std::vector<Verb> AllVerbs() {
   return {
-      TraceAppendVerb(),
-      TraceLsVerb(),
-      TraceShowVerb(),
-      TraceCheckVerb(),
-      DoctorVerb(),
-      HelpVerb(),
-      VersionVerb(),
+      TraceAppendVerb(), TraceLsVerb(), TraceShowVerb(), TraceCheckVerb(),
+      DoctorVerb(),      HelpVerb(),    VersionVerb(),
   };
 }
 

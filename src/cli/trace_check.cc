@@ -26,15 +26,17 @@ void PrintFindings(Output& out, const std::vector<trace::Finding>& findings) {
   for (const trace::Finding& finding : findings) {
     const std::string label = out.Styled(finding.damage ? "damage" : "note  ",
                                          finding.damage ? Style::kBad : Style::kDim);
-    out.Data(fmt::format("{}  {}: {}\n", label, Printable(finding.path), Printable(finding.detail)));
+    out.Data(
+        fmt::format("{}  {}: {}\n", label, Printable(finding.path), Printable(finding.detail)));
   }
 }
 
 void PrintRepair(Output& out, const trace::RepairReport& repair) {
-  out.Data(fmt::format(
-      "repaired: {} records recovered from files, {} finished, {} unfinished ones dropped, {} places "
-      "of the journal\n",
-      repair.recovered, repair.committed, repair.abandoned, repair.journal_damage));
+  out.Data(
+      fmt::format("repaired: {} records recovered from files, {} finished, {} unfinished ones "
+                  "dropped, {} places "
+                  "of the journal\n",
+                  repair.recovered, repair.committed, repair.abandoned, repair.journal_damage));
   PrintFindings(out, repair.not_done);
 }
 
@@ -58,9 +60,9 @@ Result<int> Run(const Args& args, Context& context) {
   for (const trace::Run& run : runs) {
     Json document = {{"run", run.path}};
     if (args.Has("--repair")) {
-      KERF_ASSIGN_OR_RETURN(const trace::RepairReport repair,
-                            trace::RepairRun(context.fs, context.clock, *ids, run,
-                                             TraceOwner(context.clock)));
+      KERF_ASSIGN_OR_RETURN(
+          const trace::RepairReport repair,
+          trace::RepairRun(context.fs, context.clock, *ids, run, TraceOwner(context.clock)));
       document["repair"] = RepairJson(repair);
       if (!json) PrintRepair(context.out, repair);
     }
@@ -90,17 +92,19 @@ Result<int> Run(const Args& args, Context& context) {
 }  // namespace
 
 Verb TraceCheckVerb() {
-  return {.name = "trace check",
-          .summary = "Compare every file of a trace with its journal; mend what can be mended",
-          .details = "Tells of torn or damaged journal lines and of missing, altered or unknown files.\n"
-                     "--repair cuts off torn lines, finishes or drops what a crash left, and takes\n"
-                     "files the journal does not know in again. It never invents or removes content\n"
-                     "that was acknowledged. Exit 4 when something is damaged.",
-          .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"}},
-          .flags = {{.name = "--repair", .help = "mend what can be mended, then check"}, JsonFlag()},
-          .examples = {{"kerf trace check logs", "is everything that was recorded still there?"},
-                       {"kerf trace check logs --repair", "after a crash or a full disk"}},
-          .run = Run};
+  return {
+      .name = "trace check",
+      .summary = "Compare every file of a trace with its journal; mend what can be mended",
+      .details =
+          "Tells of torn or damaged journal lines and of missing, altered or unknown files.\n"
+          "--repair cuts off torn lines, finishes or drops what a crash left, and takes\n"
+          "files the journal does not know in again. It never invents or removes content\n"
+          "that was acknowledged. Exit 4 when something is damaged.",
+      .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"}},
+      .flags = {{.name = "--repair", .help = "mend what can be mended, then check"}, JsonFlag()},
+      .examples = {{"kerf trace check logs", "is everything that was recorded still there?"},
+                   {"kerf trace check logs --repair", "after a crash or a full disk"}},
+      .run = Run};
 }
 
 }  // namespace kerf::cli

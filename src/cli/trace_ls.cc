@@ -152,18 +152,20 @@ Result<int> Run(const Args& args, Context& context) {
 }  // namespace
 
 Verb TraceLsVerb() {
-  return {.name = "trace ls",
-          .summary = "List runs, tasks and steps of a log directory",
-          .details = "Reads what kerf or any generation of AIKG wrote, with or without a journal.\n"
-                     "With --json one object per line.",
-          .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"}},
-          .flags = {{.name = "--steps", .help = "one row per record instead of one per task"},
-                    {.name = "--op", .value_name = "NAME", .help = "only this operator"},
-                    {.name = "--task", .value_name = "ID", .help = "only this task"},
-                    JsonFlag()},
-          .examples = {{"kerf trace ls logs", "every task with its last action and verdict"},
-                       {"kerf trace ls logs --op swish --steps", "every step of one operator"}},
-          .run = Run};
+  return {
+      .name = "trace ls",
+      .summary = "List runs, tasks and steps of a log directory",
+      .details =
+          "Reads what kerf or any generation of AIKG wrote, with or without a journal.\n"
+          "With --json one object per line.",
+      .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"}},
+      .flags = {{.name = "--steps", .help = "one row per record instead of one per task"},
+                {.name = "--op", .value_name = "NAME", .help = "only this operator"},
+                {.name = "--task", .value_name = "ID", .help = "only this task"},
+                JsonFlag()},
+      .examples = {{"kerf trace ls logs", "every task with its last action and verdict"},
+                   {"kerf trace ls logs --op swish --steps", "every step of one operator"}},
+      .run = Run};
 }
 
 }  // namespace kerf::cli

@@ -18,8 +18,8 @@ using trace::Address;
 constexpr size_t kStoryLines = 6;
 
 // The order in which a person reads a step.
-constexpr const char* kParameterOrder[] = {"prompt",     "reasoning", "result", "reply", "parsed",
-                                           "verify_res", "error_log", "profile"};
+constexpr const char* kParameterOrder[] = {"prompt", "reasoning",  "result",    "reply",
+                                           "parsed", "verify_res", "error_log", "profile"};
 
 std::string FirstLines(const std::string& text, size_t limit) {
   size_t end = 0;
@@ -31,7 +31,8 @@ std::string FirstLines(const std::string& text, size_t limit) {
   }
   if (end >= text.size()) return text;
   const auto rest = static_cast<size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(end),
-                                                   text.end(), '\n')) + 1;
+                                                   text.end(), '\n')) +
+                    1;
   return text.substr(0, end) + fmt::format("… ({} more lines)", rest);
 }
 
@@ -71,8 +72,10 @@ class Story {
       KERF_RETURN_IF_ERROR(TellText(step, parameter));
     }
     for (const RedactionNote& note : step.redacted) {
-      out.Data("  " + out.Styled(fmt::format("redacted: {} ({}×)", Printable(note.what), note.count),
-                                 Style::kWarn) + "\n");
+      out.Data("  " +
+               out.Styled(fmt::format("redacted: {} ({}×)", Printable(note.what), note.count),
+                          Style::kWarn) +
+               "\n");
     }
     return {};
   }
@@ -92,8 +95,9 @@ class Story {
       cost += numbers.cost_usd.value_or(0);
       if (step.kind == RecordKind::kVerifier) last = step.verification;
     }
-    std::string line = fmt::format("{} task {} in {}: {} records", Printable(address.op),
-                                   Printable(address.task), Printable(address.run_path), steps.size());
+    std::string line =
+        fmt::format("{} task {} in {}: {} records", Printable(address.op), Printable(address.task),
+                    Printable(address.run_path), steps.size());
     if (last != Verification::kNone) line += fmt::format(", {}", VerificationName(last));
     if (milliseconds > 0) line += ", " + FormatDuration(milliseconds);
     if (input + output > 0) line += fmt::format(", {} tokens in, {} out", input, output);
@@ -186,9 +190,8 @@ Result<int> PrintPart(Context& context, const Address& address, const std::vecto
 Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Address address, trace::ResolveAddress(context.fs, args.Positional(0)));
   if (const auto step = args.GetNumber("--step")) address.step = *step;
-  KERF_ASSIGN_OR_RETURN(
-      const std::vector<trace::TaskSteps> tasks,
-      trace::ReadTasks(context.fs, address.run_path, address.op, address.task));
+  KERF_ASSIGN_OR_RETURN(const std::vector<trace::TaskSteps> tasks,
+                        trace::ReadTasks(context.fs, address.run_path, address.op, address.task));
   const std::vector<Step> steps = StepsAt(tasks[0].steps, address.step);
   if (steps.empty()) {
     return NotFound("task '" + address.task + "' has no step " + std::to_string(address.step));
@@ -218,20 +221,22 @@ Result<int> Run(const Args& args, Context& context) {
 Verb TraceShowVerb() {
   return {.name = "trace show",
           .summary = "Show one step, or a whole task as a readable story",
-          .details = "PLACE is PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's folder, or a log\n"
-                     "directory with a single operator; TASK may be empty when there is only one.",
+          .details =
+              "PLACE is PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's folder, or a log\n"
+              "directory with a single operator; TASK may be empty when there is only one.",
           .positionals = {{.name = "PLACE", .help = "which task or step"}},
           .flags = {{.name = "--step", .value_name = "N", .help = "only this step", .number = true},
                     {.name = "--full", .help = "whole texts instead of their first lines"},
                     {.name = "--part",
                      .value_name = "NAME",
                      .help = "print exactly the bytes of one text of the step",
-                     .choices = {"prompt", "reasoning", "result", "reply", "verify_res", "error_log",
-                                 "profile"}},
+                     .choices = {"prompt", "reasoning", "result", "reply", "verify_res",
+                                 "error_log", "profile"}},
                     JsonFlag()},
           .examples = {{"kerf trace show logs/swish", "the story of the only task"},
                        {"kerf trace show logs/swish:0:4", "step 4 of task 0, in full"},
-                       {"kerf trace show logs/swish:0:4 --part reply", "what the model sent, byte for byte"}},
+                       {"kerf trace show logs/swish:0:4 --part reply",
+                        "what the model sent, byte for byte"}},
           .run = Run};
 }
 

@@ -98,7 +98,11 @@ class ItemQueue {
 class InputReader {
  public:
   InputReader(int fd, Names names, const Redactor& redactor, ItemQueue& queue)
-      : fd_(fd), wake_fd_(::eventfd(0, EFD_CLOEXEC)), names_(names), redactor_(redactor), queue_(queue) {}
+      : fd_(fd),
+        wake_fd_(::eventfd(0, EFD_CLOEXEC)),
+        names_(names),
+        redactor_(redactor),
+        queue_(queue) {}
   ~InputReader() { ::close(wake_fd_); }
   InputReader(const InputReader&) = delete;
   InputReader& operator=(const InputReader&) = delete;

@@ -91,8 +91,8 @@ class OpChecker {
       }
       if ((*info)->size != file.bytes) {
         Damage("altered_file", path,
-               "it has " + std::to_string((*info)->size) + " bytes, " +
-                   std::to_string(file.bytes) + " were recorded");
+               "it has " + std::to_string((*info)->size) + " bytes, " + std::to_string(file.bytes) +
+                   " were recorded");
         continue;
       }
       const Result<std::string> content = fs_.ReadFile(path);

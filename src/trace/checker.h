@@ -1,5 +1,5 @@
-// Compares every file of a trace with its journal, tells the truth about it, and mends what can be mended without inventing
-// anything. docs/formats/trace.md section 3.
+// Compares every file of a trace with its journal, tells the truth about it, and mends what can be
+// mended without inventing anything. docs/formats/trace.md section 3.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,12 @@
 namespace kerf::trace {
 
 struct Finding {
-  bool damage = false;    // false: a note
-  std::string what;       // torn_tail, damaged_line, missing_line, missing_file, altered_file, unjournaled_file,
-                          // unfinished_record, missing_commit, unknown_file, no_journal, in_use
+  bool damage = false;  // false: a note
+  std::string
+      what;  // torn_tail, damaged_line, missing_line, missing_file, altered_file, unjournaled_file,
+             // unfinished_record, missing_commit, unknown_file, no_journal, in_use
   std::string path;
-  std::string detail;     // a sentence
+  std::string detail;  // a sentence
 };
 
 struct CheckReport {
@@ -39,8 +40,8 @@ struct RepairReport {
   int64_t committed = 0;
   int64_t abandoned = 0;
   int64_t recovered = 0;
-  int64_t journal_damage = 0;       // torn tails, bad lines and gaps dealt with
-  std::vector<Finding> not_done;    // tasks in use by others
+  int64_t journal_damage = 0;     // torn tails, bad lines and gaps dealt with
+  std::vector<Finding> not_done;  // tasks in use by others
 };
 
 // `owner` is shown to others while a task is locked for repair.

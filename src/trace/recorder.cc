@@ -8,7 +8,8 @@
 namespace kerf::trace {
 namespace {
 
-// Up to this many files are synced one by one; beyond it one sync of the whole file system is cheaper.
+// Up to this many files are synced one by one; beyond it one sync of the whole file system is
+// cheaper.
 constexpr size_t kFewFiles = 32;
 
 std::string LockPath(const std::string& log_dir, const std::string& op, const std::string& task) {
@@ -236,7 +237,8 @@ Status Recorder::Commit(std::vector<Placed>& placed) {
   if (done.ok()) done = WriteFiles(placed, created);
   if (done.ok()) done = AppendLines(placed, LineKind::kCommit);
   for (const Placed& one : placed) {
-    // An open file can be written after its folder was removed; what nobody can find again is not recorded.
+    // An open file can be written after its folder was removed; what nobody can find again is not
+    // recorded.
     if (done.ok() && !one.task->journal->IsStillThere()) {
       done = NotFound(one.task->op_dir +
                       " was removed or replaced while recording; nothing more is recorded there, "

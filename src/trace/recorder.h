@@ -1,11 +1,14 @@
-// Records steps of many tasks under one log directory, durably. docs/formats/trace.md section 2 has the protocol.
+// Records steps of many tasks under one log directory, durably. docs/formats/trace.md section 2 has
+// the protocol.
 //
 //   KERF_ASSIGN_OR_RETURN(auto recorder, Recorder::Open(fs, clock, ids, {.log_dir = "logs"}));
-//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(), redactor));
-//   KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0", std::move(record)));
+//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(),
+//   redactor)); KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0",
+//   std::move(record)));
 //
-// A task is opened, locked and recovered by its first record, and stays locked until Close() or the end of the Recorder. Not
-// thread-safe. Other processes may record other tasks under the same directory at the same time.
+// A task is opened, locked and recovered by its first record, and stays locked until Close() or the
+// end of the Recorder. Not thread-safe. Other processes may record other tasks under the same
+// directory at the same time.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +61,8 @@ class Recorder {
 
   // Durable when it returns.
   Result<Recorded> Record(const std::string& op, const std::string& task, PreparedRecord record);
-  // The same for many at the cost of one wait; results in the order of the submissions. One that fails does not take the
-  // others with it.
+  // The same for many at the cost of one wait; results in the order of the submissions. One that
+  // fails does not take the others with it.
   std::vector<Result<Recorded>> RecordAll(std::vector<Submission> submissions);
 
   // Opens the task; what had to be mended for that.

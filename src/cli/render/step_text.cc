@@ -70,9 +70,12 @@ std::string StepJson(const std::string& run_path, const std::string& op, const S
     }
     files.push_back(std::move(entry));
   }
-  Json row = {{"run", run_path},       {"op_name", op},
-              {"task_id", step.task},  {"step", step.step},
-              {"kind", RecordKindName(step.kind)}, {"action", step.action}};
+  Json row = {{"run", run_path},
+              {"op_name", op},
+              {"task_id", step.task},
+              {"step", step.step},
+              {"kind", RecordKindName(step.kind)},
+              {"action", step.action}};
   if (!step.check.empty()) row["check"] = step.check;
   if (step.attempt > 1) row["attempt"] = step.attempt;
   row["verdict"] = VerificationName(step.verification);
