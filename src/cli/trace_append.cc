@@ -29,7 +29,8 @@ Result<int> Run(const Args& args, Context& context) {
                         trace::Recorder::Open(context.fs, context.clock, *ids,
                                               {.log_dir = args.Get("--log-dir"),
                                                .names = *trace::ParseNames(args.Get("--names")),
-                                               .owner = TraceOwner(context.clock)}));
+                                               .owner = TraceOwner(context.clock),
+                             .overlap = true}));
   const trace::AppendStreamOptions options{.durability = args.Get("--durability") == "batch"
                                                              ? trace::Durability::kBatch
                                                              : trace::Durability::kStep,

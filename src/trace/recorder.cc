@@ -1,6 +1,7 @@
 #include "trace/recorder.h"
 
 #include <algorithm>
+#include <future>
 
 #include "base/hash.h"
 #include "trace/recovery.h"
@@ -34,6 +35,7 @@ struct Recorder::Task {
   std::unique_ptr<FileLock> lock;
   std::shared_ptr<Journal> journal;
   RecoveryReport recovery;
+  int batches = 0;  // begun and not finished
 };
 
 // A submission with its step number, file names and journal line.
@@ -48,6 +50,22 @@ struct Recorder::Placed {
   std::vector<Target> files;
   Recorded recorded;
 };
+
+class Recorder::Batch {
+ public:
+  std::deque<Submission> submissions;  // a deque: Placed points into it
+  std::vector<Result<Recorded>> results;
+  std::vector<Placed> placed;
+  std::vector<size_t> index_of;  // of placed, in submissions
+  std::vector<std::string> created;
+  std::vector<std::unique_ptr<File>> open;  // a few files, to be synced one by one
+  std::set<std::string> folders;
+  std::future<Status> synced;
+  Status status;            // the first thing that went wrong
+  bool collateral = false;  // it went wrong in an earlier batch
+};
+
+void Recorder::BatchDeleter::operator()(Batch* batch) const { delete batch; }
 
 Recorder::Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options)
     : fs_(fs), clock_(clock), ids_(ids), options_(std::move(options)) {}
@@ -78,9 +96,14 @@ Result<std::shared_ptr<Journal>> Recorder::OpenJournal(const std::string& op) {
   return journal;
 }
 
-void Recorder::CloseOldest() {
-  const Task& oldest = tasks_.back();
-  Close(oldest.op, oldest.task);
+bool Recorder::MakeRoom() {
+  for (auto task = tasks_.end(); tasks_.size() >= options_.max_open_tasks && task != tasks_.begin();) {
+    --task;
+    if (task->batches > 0) continue;
+    task_of_.erase({task->op, task->task});
+    task = tasks_.erase(task);
+  }
+  return tasks_.size() < options_.max_open_tasks;
 }
 
 void Recorder::Close(const std::string& op, const std::string& task) {
@@ -97,7 +120,7 @@ Result<Recorder::Task*> Recorder::OpenTask(const std::string& op, const std::str
     return &tasks_.front();
   }
   KERF_RETURN_IF_ERROR(CheckNames(options_.log_dir, op, task));
-  Task opened{op, task, JoinPath(options_.log_dir, op), nullptr, nullptr, {}};
+  Task opened{op, task, JoinPath(options_.log_dir, op), nullptr, nullptr, {}, 0};
   Result<std::unique_ptr<FileLock>> lock =
       fs_.TryLock(LockPath(options_.log_dir, op, task), options_.owner);
   if (!lock.ok() && lock.error().code == ErrorCode::kUnavailable) {
@@ -200,62 +223,69 @@ Status Recorder::SyncJournals(const std::vector<Placed>& placed) {
   return {};
 }
 
-Status Recorder::WriteFiles(std::vector<Placed>& placed, std::vector<std::string>& created) {
-  const bool one_by_one = CountFiles(placed) <= kFewFiles;
-  std::vector<std::unique_ptr<File>> open;
-  std::set<std::string> folders;
-  for (const Placed& one : placed) {
+Status Recorder::WriteFiles(Batch& batch) {
+  const bool one_by_one = CountFiles(batch.placed) <= kFewFiles;
+  for (const Placed& one : batch.placed) {
     for (const Placed::Target& target : one.files) {
       if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
         KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
       }
       KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
-      created.push_back(target.path);
+      batch.created.push_back(target.path);
       KERF_RETURN_IF_ERROR(file->Write(*target.content));
       if (one_by_one) {
         file->StartSync();
-        open.push_back(std::move(file));
-        folders.insert(target.folder);
+        batch.open.push_back(std::move(file));
+        batch.folders.insert(target.folder);
       }
     }
   }
-  if (!one_by_one) return fs_.SyncAll(options_.log_dir);
-  for (const std::unique_ptr<File>& file : open) KERF_RETURN_IF_ERROR(file->Sync());
-  for (const std::string& folder : folders) KERF_RETURN_IF_ERROR(fs_.SyncDir(folder));
   return {};
 }
 
-Status Recorder::Commit(std::vector<Placed>& placed) {
+Status Recorder::Write(Batch& batch) {
   std::map<Task*, std::string> batch_of;
-  for (Placed& one : placed) {
-    std::string& batch = batch_of[one.task];
-    if (batch.empty()) batch = Hex64(ids_.Next());
-    one.line.batch = batch;
+  for (Placed& one : batch.placed) {
+    std::string& id = batch_of[one.task];
+    if (id.empty()) id = Hex64(ids_.Next());
+    one.line.batch = id;
   }
-  std::vector<std::string> created;
-  Status done = AppendLines(placed, LineKind::kRecord);
-  if (done.ok()) done = WriteFiles(placed, created);
-  if (done.ok()) done = AppendLines(placed, LineKind::kCommit);
-  for (const Placed& one : placed) {
+  KERF_RETURN_IF_ERROR(AppendLines(batch.placed, LineKind::kRecord));
+  KERF_RETURN_IF_ERROR(WriteFiles(batch));
+  const auto sync_all = [this] { return fs_.SyncAll(options_.log_dir); };
+  if (batch.open.empty() && !batch.created.empty()) {
+    batch.synced =
+        std::async(options_.overlap ? std::launch::async : std::launch::deferred, sync_all);
+  }
+  return {};
+}
+
+Status Recorder::Commit(Batch& batch) {
+  if (batch.synced.valid()) KERF_RETURN_IF_ERROR(batch.synced.get());
+  for (const std::unique_ptr<File>& file : batch.open) KERF_RETURN_IF_ERROR(file->Sync());
+  for (const std::string& folder : batch.folders) KERF_RETURN_IF_ERROR(fs_.SyncDir(folder));
+  KERF_RETURN_IF_ERROR(AppendLines(batch.placed, LineKind::kCommit));
+  for (const Placed& one : batch.placed) {
     // An open file can be written after its folder was removed; what nobody can find again is not
     // recorded.
-    if (done.ok() && !one.task->journal->IsStillThere()) {
-      done = NotFound(one.task->op_dir +
+    if (!one.task->journal->IsStillThere()) {
+      return NotFound(one.task->op_dir +
                       " was removed or replaced while recording; nothing more is recorded there, "
                       "start again with a new log directory");
     }
   }
-  if (!done.ok()) RollBack(placed, created);
-  return done;
+  return {};
 }
 
-void Recorder::RollBack(std::vector<Placed>& placed, const std::vector<std::string>& created) {
-  for (const std::string& path : created) (void)fs_.Remove(path);
-  std::map<std::string, Journal*> batches;
-  for (const Placed& one : placed) batches[one.line.batch] = one.task->journal.get();
-  for (const auto& [batch, journal] : batches) journal->Abandon(batch);
+void Recorder::RollBack(Batch& batch) {
+  if (batch.synced.valid()) batch.synced.wait();
+  batch.open.clear();
+  for (const std::string& path : batch.created) (void)fs_.Remove(path);
+  std::map<std::string, Journal*> journals;
+  for (const Placed& one : batch.placed) journals[one.line.batch] = one.task->journal.get();
+  for (const auto& [id, journal] : journals) journal->Abandon(id);
   // Numbers were taken before the lines were written; give them back where no line did.
-  for (auto one = placed.rbegin(); one != placed.rend(); ++one) {
+  for (auto one = batch.placed.rbegin(); one != batch.placed.rend(); ++one) {
     TaskState& state = one->task->journal->StateOf(one->task->task);
     const Step& step = one->line.step;
     if (step.kind == RecordKind::kConductor) {
@@ -264,56 +294,102 @@ void Recorder::RollBack(std::vector<Placed>& placed, const std::vector<std::stri
     } else {
       state.last_step = std::min(state.last_step, step.step - 1);
     }
+    one->task->batches -= 1;
+    // What Place() took from the submission, for another try.
+    PreparedRecord& record = batch.submissions[batch.index_of[static_cast<size_t>(
+                                                   batch.placed.rend() - one - 1)]].record;
+    record.redacted = one->line.step.redacted;
+    record.meta = one->line.step.meta;
+    record.reply_frame = one->line.step.reply_frame;
   }
+  batch.placed.clear();
+}
+
+Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting) {
+  BatchPtr batch(new Batch());
+  while (!waiting.empty()) {
+    // A batch keeps its tasks open; when no more can be opened it goes as it is.
+    const bool is_open = task_of_.contains({waiting.front().op, waiting.front().task});
+    if (!is_open && !MakeRoom() && !batch->placed.empty()) break;
+    batch->submissions.push_back(std::move(waiting.front()));
+    waiting.pop_front();
+    Result<Placed> placed = Place(batch->submissions.back());
+    if (!placed.ok()) {
+      batch->results.emplace_back(std::move(placed).error());
+      continue;
+    }
+    placed->task->batches += 1;
+    batch->index_of.push_back(batch->results.size());
+    batch->results.emplace_back(Recorded{});
+    batch->placed.push_back(std::move(placed).value());
+  }
+  batch->status = Write(*batch);
+  if (!batch->status.ok()) RollBack(*batch);
+  begun_.push_back(batch.get());
+  return batch;
+}
+
+std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
+  KERF_CHECK(!begun_.empty() && begun_.front() == batch.get(), "batches are finished in order");
+  begun_.pop_front();
+  if (batch->status.ok()) {
+    batch->status = Commit(*batch);
+    if (!batch->status.ok()) {
+      // Later batches carry step numbers that follow ours: they go first, newest first.
+      for (auto later = begun_.rbegin(); later != begun_.rend(); ++later) {
+        if ((*later)->status.ok()) RollBack(**later);
+        (*later)->status = batch->status;
+        (*later)->collateral = true;
+      }
+      RollBack(*batch);
+    }
+  }
+  for (size_t i = 0; i < batch->index_of.size(); ++i) {
+    const size_t index = batch->index_of[i];
+    if (batch->status.ok()) {
+      batch->placed[i].task->batches -= 1;
+      batch->results[index] = std::move(batch->placed[i].recorded);
+    } else if (batch->index_of.size() == 1 && !batch->collateral) {
+      batch->results[index] = batch->status.error();
+    } else {
+      // Find out which ones cannot be recorded by trying each alone.
+      batch->results[index] = RecordAlone(std::move(batch->submissions[index]));
+    }
+  }
+  return std::move(batch->results);
+}
+
+Result<Recorded> Recorder::RecordAlone(Submission submission) {
+  Batch batch;
+  MakeRoom();
+  batch.submissions.push_back(std::move(submission));
+  KERF_ASSIGN_OR_RETURN(Placed placed, Place(batch.submissions.back()));
+  placed.task->batches += 1;
+  batch.index_of.push_back(0);
+  batch.placed.push_back(std::move(placed));
+  Status done = Write(batch);
+  if (done.ok()) done = Commit(batch);
+  if (!done.ok()) {
+    RollBack(batch);
+    return std::move(done).error();
+  }
+  batch.placed[0].task->batches -= 1;
+  return std::move(batch.placed[0].recorded);
 }
 
 Result<Recorded> Recorder::Record(const std::string& op, const std::string& task,
                                   PreparedRecord record) {
-  Submission submission{op, task, std::move(record)};
-  KERF_ASSIGN_OR_RETURN(Placed placed, Place(submission));
-  std::vector<Placed> batch;
-  batch.push_back(std::move(placed));
-  KERF_RETURN_IF_ERROR(Commit(batch));
-  Recorded recorded = std::move(batch[0].recorded);
-  if (tasks_.size() > options_.max_open_tasks) CloseOldest();
-  return recorded;
+  KERF_CHECK(begun_.empty(), "single records do not overtake a batch");
+  return RecordAlone({op, task, std::move(record)});
 }
 
 std::vector<Result<Recorded>> Recorder::RecordAll(std::vector<Submission> submissions) {
-  std::vector<Result<Recorded>> results(submissions.size(), Result<Recorded>(Recorded{}));
-  std::vector<Placed> placed;
-  std::vector<size_t> index_of;
-  const auto commit = [&] {
-    Status done = Commit(placed);
-    for (size_t i = 0; i < placed.size(); ++i) {
-      const size_t index = index_of[i];
-      if (done.ok()) {
-        results[index] = std::move(placed[i].recorded);
-      } else {
-        // Find out which ones cannot be recorded by trying each alone.
-        Submission& submission = submissions[index];
-        submission.record.redacted = placed[i].line.step.redacted;
-        submission.record.meta = placed[i].line.step.meta;
-        submission.record.reply_frame = placed[i].line.step.reply_frame;
-        results[index] = Record(submission.op, submission.task, std::move(submission.record));
-      }
-    }
-    placed.clear();
-    index_of.clear();
-    while (tasks_.size() > options_.max_open_tasks) CloseOldest();
-  };
-  for (size_t i = 0; i < submissions.size(); ++i) {
-    // Tasks of the batch must stay open until it is committed.
-    if (tasks_.size() >= options_.max_open_tasks && !placed.empty()) commit();
-    Result<Placed> one = Place(submissions[i]);
-    if (!one.ok()) {
-      results[i] = std::move(one).error();
-      continue;
-    }
-    placed.push_back(std::move(*one));
-    index_of.push_back(i);
+  std::deque<Submission> waiting(std::make_move_iterator(submissions.begin()),
+                                 std::make_move_iterator(submissions.end()));
+  std::vector<Result<Recorded>> results;
+  while (!waiting.empty()) {
+    for (Result<Recorded>& result : Finish(Begin(waiting))) results.push_back(std::move(result));
   }
-  if (!placed.empty()) commit();
   return results;
 }
 
