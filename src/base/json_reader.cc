@@ -1,9 +1,9 @@
 #include "base/json_reader.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <bit>
 #include <cstring>
 
 #if defined(__SSE2__)
@@ -19,7 +19,8 @@ namespace {
 bool EndsRun(unsigned char c) { return c == '"' || c == '\\' || c < 0x20; }
 
 #if defined(__SSE2__)
-// Position of the first byte that ends a run in full blocks of 16; the size of those blocks when there is none.
+// Position of the first byte that ends a run in full blocks of 16; the size of those blocks when
+// there is none.
 size_t PlainBlocks(std::string_view text) {
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i slash = _mm_set1_epi8('\\');
@@ -28,17 +29,17 @@ size_t PlainBlocks(std::string_view text) {
   for (; i + 16 <= text.size(); i += 16) {
     const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
     // Unsigned "≤ 0x1F": the smaller of the byte and 0x1F is the byte itself.
-    const __m128i hit = _mm_or_si128(
-        _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)),
-        _mm_cmpeq_epi8(_mm_min_epu8(block, space), block));
+    const __m128i hit =
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)),
+                     _mm_cmpeq_epi8(_mm_min_epu8(block, space), block));
     const int mask = _mm_movemask_epi8(hit);
     if (mask != 0) return i + static_cast<size_t>(std::countr_zero(static_cast<unsigned>(mask)));
   }
   return i;
 }
 #else
-// Eight bytes at a time: the classic test for "some byte below 0x20, or equal to a given one". Stops at the block that holds
-// the first hit.
+// Eight bytes at a time: the classic test for "some byte below 0x20, or equal to a given one".
+// Stops at the block that holds the first hit.
 size_t PlainBlocks(std::string_view text) {
   constexpr uint64_t kOnes = 0x0101010101010101ULL;
   constexpr uint64_t kHighs = 0x8080808080808080ULL;
@@ -48,8 +49,8 @@ size_t PlainBlocks(std::string_view text) {
     std::memcpy(&word, text.data() + i, 8);
     const uint64_t quote = word ^ (kOnes * '"');
     const uint64_t slash = word ^ (kOnes * '\\');
-    const uint64_t hit = ((word - kOnes * 0x20) & ~word) | ((quote - kOnes) & ~quote) |
-                         ((slash - kOnes) & ~slash);
+    const uint64_t hit =
+        ((word - kOnes * 0x20) & ~word) | ((quote - kOnes) & ~quote) | ((slash - kOnes) & ~slash);
     if ((hit & kHighs) != 0) break;
   }
   return i;

@@ -30,7 +30,7 @@ Result<int> Run(const Args& args, Context& context) {
                                               {.log_dir = args.Get("--log-dir"),
                                                .names = *trace::ParseNames(args.Get("--names")),
                                                .owner = TraceOwner(context.clock),
-                             .overlap = true}));
+                                               .overlap = true}));
   const trace::AppendStreamOptions options{.durability = args.Get("--durability") == "batch"
                                                              ? trace::Durability::kBatch
                                                              : trace::Durability::kStep,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <future>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "trace/recovery.h"
@@ -49,6 +50,9 @@ struct Recorder::Placed {
   JournalLine line;
   std::vector<Target> files;
   Recorded recorded;
+  // After the batch was finished: what went wrong, and whether another try makes sense.
+  Status status;
+  bool taken_back = false;
 };
 
 class Recorder::Batch {
@@ -57,11 +61,11 @@ class Recorder::Batch {
   std::vector<Result<Recorded>> results;
   std::vector<Placed> placed;
   std::vector<size_t> index_of;  // of placed, in submissions
-  std::vector<std::string> created;
+  std::unordered_set<std::string> created;
   std::vector<std::unique_ptr<File>> open;  // a few files, to be synced one by one
   std::set<std::string> folders;
   std::future<Status> synced;
-  Status status;            // the first thing that went wrong
+  Status status;            // what went wrong before any commit was written
   bool collateral = false;  // it went wrong in an earlier batch
 };
 
@@ -97,7 +101,8 @@ Result<std::shared_ptr<Journal>> Recorder::OpenJournal(const std::string& op) {
 }
 
 bool Recorder::MakeRoom() {
-  for (auto task = tasks_.end(); tasks_.size() >= options_.max_open_tasks && task != tasks_.begin();) {
+  for (auto task = tasks_.end();
+       tasks_.size() >= options_.max_open_tasks && task != tasks_.begin();) {
     --task;
     if (task->batches > 0) continue;
     task_of_.erase({task->op, task->task});
@@ -195,26 +200,16 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
   return placed;
 }
 
-Status Recorder::AppendLines(std::vector<Placed>& placed, LineKind kind) {
+Status Recorder::AppendRecords(std::vector<Placed>& placed) {
   std::map<Journal*, std::vector<JournalLine>> lines_of;
-  std::set<std::string> batches;
-  for (Placed& one : placed) {
-    if (kind == LineKind::kRecord) {
-      lines_of[one.task->journal.get()].push_back(one.line);
-    } else if (batches.insert(one.line.batch).second) {
-      JournalLine commit;
-      commit.kind = kind;
-      commit.batch = one.line.batch;
-      lines_of[one.task->journal.get()].push_back(std::move(commit));
-    }
-  }
+  for (Placed& one : placed) lines_of[one.task->journal.get()].push_back(one.line);
   for (auto& [journal, lines] : lines_of) KERF_RETURN_IF_ERROR(journal->Append(lines));
-  return SyncJournals(placed);
+  std::vector<Journal*> journals;
+  for (const auto& [journal, lines] : lines_of) journals.push_back(journal);
+  return SyncJournals(journals);
 }
 
-Status Recorder::SyncJournals(const std::vector<Placed>& placed) {
-  std::set<Journal*> journals;
-  for (const Placed& one : placed) journals.insert(one.task->journal.get());
+Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
   if (journals.size() > kFewFiles) return fs_.SyncAll(options_.log_dir);
   if (journals.size() > 1) {
     for (Journal* journal : journals) journal->StartSync();
@@ -231,7 +226,7 @@ Status Recorder::WriteFiles(Batch& batch) {
         KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
       }
       KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
-      batch.created.push_back(target.path);
+      batch.created.insert(target.path);
       KERF_RETURN_IF_ERROR(file->Write(*target.content));
       if (one_by_one) {
         file->StartSync();
@@ -250,7 +245,7 @@ Status Recorder::Write(Batch& batch) {
     if (id.empty()) id = Hex64(ids_.Next());
     one.line.batch = id;
   }
-  KERF_RETURN_IF_ERROR(AppendLines(batch.placed, LineKind::kRecord));
+  KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
   KERF_RETURN_IF_ERROR(WriteFiles(batch));
   const auto sync_all = [this] { return fs_.SyncAll(options_.log_dir); };
   if (batch.open.empty() && !batch.created.empty()) {
@@ -260,49 +255,99 @@ Status Recorder::Write(Batch& batch) {
   return {};
 }
 
-Status Recorder::Commit(Batch& batch) {
+Status Recorder::SyncFiles(Batch& batch) {
   if (batch.synced.valid()) KERF_RETURN_IF_ERROR(batch.synced.get());
   for (const std::unique_ptr<File>& file : batch.open) KERF_RETURN_IF_ERROR(file->Sync());
+  batch.open.clear();
   for (const std::string& folder : batch.folders) KERF_RETURN_IF_ERROR(fs_.SyncDir(folder));
-  KERF_RETURN_IF_ERROR(AppendLines(batch.placed, LineKind::kCommit));
-  for (const Placed& one : batch.placed) {
-    // An open file can be written after its folder was removed; what nobody can find again is not
-    // recorded.
-    if (!one.task->journal->IsStillThere()) {
-      return NotFound(one.task->op_dir +
-                      " was removed or replaced while recording; nothing more is recorded there, "
-                      "start again with a new log directory");
-    }
-  }
   return {};
 }
 
-void Recorder::RollBack(Batch& batch) {
+// Every journal for itself: once its commits are written, its records count, whatever happens to
+// the others.
+void Recorder::AppendCommits(Batch& batch) {
+  std::map<Journal*, std::vector<Placed*>> placed_of;
+  for (Placed& one : batch.placed) placed_of[one.task->journal.get()].push_back(&one);
+  std::vector<Journal*> committed;
+  for (const auto& [journal, group] : placed_of) {
+    std::set<std::string> batches;
+    std::vector<JournalLine> lines;
+    for (const Placed* one : group) {
+      if (!batches.insert(one->line.batch).second) continue;
+      lines.emplace_back().kind = LineKind::kCommit;
+      lines.back().batch = one->line.batch;
+    }
+    const Status appended = journal->Append(lines);
+    if (appended.ok()) committed.push_back(journal);
+    for (Placed* one : group) {
+      one->status = appended;
+      one->taken_back = !appended.ok();
+    }
+  }
+  const Status synced = SyncJournals(committed);
+  for (Journal* journal : committed) {
+    Status status = synced;
+    // An open file can be written after its folder was removed; what nobody can find again is not
+    // recorded.
+    if (status.ok() && !journal->IsStillThere()) {
+      status = NotFound(ParentPath(journal->path()) +
+                        " was removed or replaced while recording; nothing more is recorded there, "
+                        "start again with a new log directory");
+    }
+    for (Placed* one : placed_of[journal]) one->status = status;
+  }
+}
+
+void Recorder::Commit(Batch& batch) {
+  const Status synced = SyncFiles(batch);
+  if (synced.ok()) {
+    AppendCommits(batch);
+  } else {
+    for (Placed& one : batch.placed) {
+      one.status = synced;
+      one.taken_back = true;
+    }
+  }
+}
+
+// Undoes the records that are marked, newest first.
+void Recorder::TakeBack(Batch& batch) {
   if (batch.synced.valid()) batch.synced.wait();
   batch.open.clear();
-  for (const std::string& path : batch.created) (void)fs_.Remove(path);
   std::map<std::string, Journal*> journals;
-  for (const Placed& one : batch.placed) journals[one.line.batch] = one.task->journal.get();
-  for (const auto& [id, journal] : journals) journal->Abandon(id);
-  // Numbers were taken before the lines were written; give them back where no line did.
-  for (auto one = batch.placed.rbegin(); one != batch.placed.rend(); ++one) {
-    TaskState& state = one->task->journal->StateOf(one->task->task);
-    const Step& step = one->line.step;
+  for (size_t i = batch.placed.size(); i-- > 0;) {
+    Placed& one = batch.placed[i];
+    if (!one.taken_back) continue;
+    for (const Placed::Target& target : one.files) {
+      if (batch.created.contains(target.path)) (void)fs_.Remove(target.path);
+    }
+    if (journals.emplace(one.line.batch, one.task->journal.get()).second) {
+      one.task->journal->Abandon(one.line.batch);
+    }
+    // Numbers were taken before the lines were written; give them back where no line did.
+    TaskState& state = one.task->journal->StateOf(one.task->task);
+    const Step& step = one.line.step;
     if (step.kind == RecordKind::kConductor) {
       int64_t& attempts = state.attempts[{step.step, step.check}];
       attempts = std::min(attempts, step.attempt - 1);
     } else {
       state.last_step = std::min(state.last_step, step.step - 1);
     }
-    one->task->batches -= 1;
     // What Place() took from the submission, for another try.
-    PreparedRecord& record = batch.submissions[batch.index_of[static_cast<size_t>(
-                                                   batch.placed.rend() - one - 1)]].record;
-    record.redacted = one->line.step.redacted;
-    record.meta = one->line.step.meta;
-    record.reply_frame = one->line.step.reply_frame;
+    PreparedRecord& record = batch.submissions[batch.index_of[i]].record;
+    record.redacted = one.line.step.redacted;
+    record.meta = one.line.step.meta;
+    record.reply_frame = one.line.step.reply_frame;
   }
-  batch.placed.clear();
+}
+
+void Recorder::TakeBackAll(Batch& batch, const Status& why) {
+  batch.status = why;
+  for (Placed& one : batch.placed) {
+    one.status = why;
+    one.taken_back = true;
+  }
+  TakeBack(batch);
 }
 
 Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting) {
@@ -323,8 +368,8 @@ Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting) {
     batch->results.emplace_back(Recorded{});
     batch->placed.push_back(std::move(placed).value());
   }
-  batch->status = Write(*batch);
-  if (!batch->status.ok()) RollBack(*batch);
+  const Status written = Write(*batch);
+  if (!written.ok()) TakeBackAll(*batch, written);
   begun_.push_back(batch.get());
   return batch;
 }
@@ -333,27 +378,30 @@ std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
   KERF_CHECK(!begun_.empty() && begun_.front() == batch.get(), "batches are finished in order");
   begun_.pop_front();
   if (batch->status.ok()) {
-    batch->status = Commit(*batch);
-    if (!batch->status.ok()) {
+    Commit(*batch);
+    const auto failed = std::find_if(batch->placed.begin(), batch->placed.end(),
+                                     [](const Placed& one) { return one.taken_back; });
+    if (failed != batch->placed.end()) {
       // Later batches carry step numbers that follow ours: they go first, newest first.
       for (auto later = begun_.rbegin(); later != begun_.rend(); ++later) {
-        if ((*later)->status.ok()) RollBack(**later);
-        (*later)->status = batch->status;
+        if ((*later)->status.ok()) TakeBackAll(**later, failed->status);
         (*later)->collateral = true;
       }
-      RollBack(*batch);
+      TakeBack(*batch);
     }
   }
-  for (size_t i = 0; i < batch->index_of.size(); ++i) {
-    const size_t index = batch->index_of[i];
-    if (batch->status.ok()) {
-      batch->placed[i].task->batches -= 1;
-      batch->results[index] = std::move(batch->placed[i].recorded);
-    } else if (batch->index_of.size() == 1 && !batch->collateral) {
-      batch->results[index] = batch->status.error();
-    } else {
+  for (Placed& one : batch->placed) one.task->batches -= 1;
+  const bool try_again = batch->placed.size() > 1 || batch->collateral;
+  for (size_t i = 0; i < batch->placed.size(); ++i) {
+    Placed& one = batch->placed[i];
+    Result<Recorded>& result = batch->results[batch->index_of[i]];
+    if (one.status.ok()) {
+      result = std::move(one.recorded);
+    } else if (one.taken_back && try_again) {
       // Find out which ones cannot be recorded by trying each alone.
-      batch->results[index] = RecordAlone(std::move(batch->submissions[index]));
+      result = RecordAlone(std::move(batch->submissions[batch->index_of[i]]));
+    } else {
+      result = one.status.error();
     }
   }
   return std::move(batch->results);
@@ -364,17 +412,20 @@ Result<Recorded> Recorder::RecordAlone(Submission submission) {
   MakeRoom();
   batch.submissions.push_back(std::move(submission));
   KERF_ASSIGN_OR_RETURN(Placed placed, Place(batch.submissions.back()));
-  placed.task->batches += 1;
   batch.index_of.push_back(0);
   batch.placed.push_back(std::move(placed));
-  Status done = Write(batch);
-  if (done.ok()) done = Commit(batch);
-  if (!done.ok()) {
-    RollBack(batch);
-    return std::move(done).error();
+  Placed& one = batch.placed[0];
+  one.task->batches += 1;
+  const Status written = Write(batch);
+  if (written.ok()) {
+    Commit(batch);
+    TakeBack(batch);
+  } else {
+    TakeBackAll(batch, written);
   }
-  batch.placed[0].task->batches -= 1;
-  return std::move(batch.placed[0].recorded);
+  one.task->batches -= 1;
+  if (!one.status.ok()) return one.status.error();
+  return std::move(one.recorded);
 }
 
 Result<Recorded> Recorder::Record(const std::string& op, const std::string& task,

@@ -2,8 +2,9 @@
 // the protocol.
 //
 //   KERF_ASSIGN_OR_RETURN(auto recorder, Recorder::Open(fs, clock, ids, {.log_dir = "logs"}));
-//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(), redactor));
-//   KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0", std::move(record)));
+//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(),
+//   redactor)); KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0",
+//   std::move(record)));
 //
 // A task is opened, locked and recovered by its first record, and stays locked until Close() or the
 // end of the Recorder. Not thread-safe. Other processes may record other tasks under the same
@@ -95,17 +96,21 @@ class Recorder {
 
   Result<Task*> OpenTask(const std::string& op, const std::string& task);
   Result<std::shared_ptr<Journal>> OpenJournal(const std::string& op);
-  // Closes tasks that no batch uses until fewer than the maximum are open; false when all are in use.
+  // Closes tasks that no batch uses until fewer than the maximum are open; false when all are in
+  // use.
   bool MakeRoom();
   Result<Placed> Place(Submission& submission);
   // The halves of the protocol: lines and files; then, when they are durable, the commits.
   Status Write(Batch& batch);
-  Status Commit(Batch& batch);
-  void RollBack(Batch& batch);
+  void Commit(Batch& batch);
+  void TakeBack(Batch& batch);
+  void TakeBackAll(Batch& batch, const Status& why);
   Result<Recorded> RecordAlone(Submission submission);
-  Status AppendLines(std::vector<Placed>& placed, LineKind kind);
+  Status AppendRecords(std::vector<Placed>& placed);
+  void AppendCommits(Batch& batch);
   Status WriteFiles(Batch& batch);
-  Status SyncJournals(const std::vector<Placed>& placed);
+  Status SyncFiles(Batch& batch);
+  Status SyncJournals(const std::vector<Journal*>& journals);
 
   FileSystem& fs_;
   Clock& clock_;
