@@ -7,9 +7,7 @@ namespace kerf::cli {
 
 std::vector<Verb> AllVerbs() {
   return {
-      DoctorVerb(),
-      HelpVerb(),
-      VersionVerb(),
+      DoctorVerb(), CompletionVerb(), ManVerb(), VersionVerb(), HelpVerb(),
   };
 }
 
