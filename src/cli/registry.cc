@@ -7,8 +7,17 @@ namespace kerf::cli {
 
 std::vector<Verb> AllVerbs() {
   return {
-      TraceAppendVerb(), TraceLsVerb(), TraceShowVerb(), TraceCheckVerb(),
-      DoctorVerb(),      HelpVerb(),    VersionVerb(),
+      // clang-format off: one verb per line, so that two new ones do not collide
+      TraceAppendVerb(),
+      TraceLsVerb(),
+      TraceShowVerb(),
+      TraceCheckVerb(),
+      DoctorVerb(),
+      CompletionVerb(),
+      ManVerb(),
+      VersionVerb(),
+      HelpVerb(),
+      // clang-format on
   };
 }
 
