@@ -8,15 +8,8 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       // clang-format off: one verb per line, so that two new ones do not collide
-      TraceAppendVerb(),
-      TraceLsVerb(),
-      TraceShowVerb(),
-      TraceCheckVerb(),
-      DoctorVerb(),
-      CompletionVerb(),
-      ManVerb(),
-      VersionVerb(),
-      HelpVerb(),
+      TraceAppendVerb(), TraceLsVerb(), TraceShowVerb(), TraceCheckVerb(), DoctorVerb(),
+      CompletionVerb(),  ManVerb(),     VersionVerb(),   HelpVerb(),
       // clang-format on
   };
 }

@@ -20,7 +20,7 @@ namespace {
 
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
 // for it is rare.
-constexpr size_t kFirstBatchBytes = size_t{1} << 20;
+constexpr size_t kFirstBatchBytes = size_t{256} << 10;
 constexpr size_t kMaxBatchBytes = size_t{16} << 20;
 constexpr size_t kMaxQueueBytes = size_t{64} << 20;
 constexpr size_t kReadChunk = size_t{1} << 20;

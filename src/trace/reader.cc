@@ -147,17 +147,19 @@ class OpReader {
     open_.erase(batch);
   }
 
-  // Records without commit count when they are whole; of two for the same place the later one
-  // counts.
+  // Records without commit count when they are whole and so are those before them in their batch:
+  // the same rule by which recovery keeps them, so what was shown once stays.
   void DropUnfinished() {
     for (const auto& [batch, indexes] : open_) {
+      bool whole = true;
       for (const size_t index : indexes) {
-        if (FilesMatch(fs_, trace_.dir, journaled_[index])) {
+        whole = whole && FilesMatch(fs_, trace_.dir, journaled_[index]);
+        if (whole) {
           ++trace_.uncommitted;
-          continue;
+        } else {
+          dropped_.insert(index);
+          trace_.unfinished.push_back(journaled_[index]);
         }
-        dropped_.insert(index);
-        trace_.unfinished.push_back(journaled_[index]);
       }
     }
     if (dropped_.empty()) return;

@@ -54,8 +54,7 @@ class TaskRecovery {
     size_t whole = 0;
     while (whole < records.size() && FilesMatch(fs_, op_dir_, records[whole].step)) ++whole;
     if (whole == records.size()) {
-      // Their data may still be in the cache only: a commit must not say more than is true.
-      KERF_RETURN_IF_ERROR(fs_.SyncAll(op_dir_));
+      KERF_RETURN_IF_ERROR(SyncFiles(records, whole));
       report_.committed += static_cast<int64_t>(whole);
       return AppendSynced(journal_, {MakeLine(LineKind::kCommit, batch)});
     }
@@ -64,15 +63,34 @@ class TaskRecovery {
     }
     report_.abandoned += static_cast<int64_t>(records.size() - whole);
     report_.committed += static_cast<int64_t>(whole);
-    KERF_RETURN_IF_ERROR(AppendSynced(journal_, {MakeLine(LineKind::kAbandon, batch)}));
-    if (whole == 0) return {};
-    const std::string kept = Hex64(ids_.Next());
-    std::vector<JournalLine> lines(records.begin(),
-                                   records.begin() + static_cast<std::ptrdiff_t>(whole));
-    for (JournalLine& line : lines) line.batch = kept;
-    KERF_RETURN_IF_ERROR(fs_.SyncAll(op_dir_));
-    lines.push_back(MakeLine(LineKind::kCommit, kept));
+    // In one write, so that no reader misses the records that stay.
+    std::vector<JournalLine> lines = {MakeLine(LineKind::kAbandon, batch)};
+    if (whole > 0) {
+      KERF_RETURN_IF_ERROR(SyncFiles(records, whole));
+      const std::string kept = Hex64(ids_.Next());
+      for (size_t i = 0; i < whole; ++i) {
+        lines.push_back(records[i]);
+        lines.back().batch = kept;
+      }
+      lines.push_back(MakeLine(LineKind::kCommit, kept));
+    }
     return AppendSynced(journal_, std::move(lines));
+  }
+
+  // The data of whole files may still be in the cache only: a commit must not say more than is
+  // true.
+  Status SyncFiles(const std::vector<JournalLine>& records, size_t count) {
+    std::set<std::string> folders;
+    for (size_t i = 0; i < count; ++i) {
+      for (const StepFile& entry : records[i].step.files) {
+        const std::string path = JoinPath(op_dir_, entry.name);
+        KERF_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, fs_.OpenAppend(path));
+        KERF_RETURN_IF_ERROR(file->Sync());
+        folders.insert(ParentPath(path));
+      }
+    }
+    for (const std::string& folder : folders) KERF_RETURN_IF_ERROR(fs_.SyncDir(folder));
+    return {};
   }
 
   Status RemoveFiles(const Step& step) {
