@@ -8,6 +8,7 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       TraceAppendVerb(),
+      TraceDiffVerb(),
       HelpVerb(),
       VersionVerb(),
   };

@@ -14,6 +14,7 @@ Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TraceAppendVerb();
+Verb TraceDiffVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.
