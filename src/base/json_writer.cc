@@ -133,6 +133,12 @@ JsonWriter& JsonWriter::Raw(std::string_view json) {
   return *this;
 }
 
+JsonWriter& JsonWriter::EndLine() {
+  out_ += '\n';
+  comma_ = false;
+  return *this;
+}
+
 JsonWriter& JsonWriter::Copy(std::string_view json) {
   std::string copy;
   JsonWriter writer(copy);

@@ -36,6 +36,8 @@ class JsonWriter {
   // A document somebody else wrote, value by value, so that what comes out is valid; as a string
   // when it is no JSON.
   JsonWriter& Copy(std::string_view json);
+  // After a whole document: a line feed, and the next one begins (JSON Lines).
+  JsonWriter& EndLine();
 
  private:
   void BeginValue();

@@ -9,6 +9,7 @@ std::vector<Verb> AllVerbs() {
   return {
       TraceAppendVerb(),
       TraceDiffVerb(),
+      TraceExportVerb(),
       HelpVerb(),
       VersionVerb(),
   };

@@ -15,6 +15,7 @@ Verb HelpVerb();
 Verb ManVerb();
 Verb TraceAppendVerb();
 Verb TraceDiffVerb();
+Verb TraceExportVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.
