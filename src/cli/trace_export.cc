@@ -84,8 +84,8 @@ Result<int> Run(const Args& args, Context& context) {
       const trace::ExportCount count,
       to_folder ? ExportToFolder(context.fs, choice, job) : ExportToOne(context, choice, job));
   if (job.target != "-") {
-    context.out.Note("kerf: " + std::to_string(count.tasks) + " tasks with " +
-                     std::to_string(count.records) + " records exported to " + job.target);
+    context.out.Note("kerf: exported to " + job.target + ": tasks " + std::to_string(count.tasks) +
+                     ", records " + std::to_string(count.records));
   }
   if (count.damaged_lines > 0 || job.unreadable > 0) {
     context.out.Note("kerf: the export lacks " + std::to_string(count.damaged_lines) +
