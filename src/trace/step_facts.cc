@@ -25,7 +25,9 @@ class Flattener {
     if (type == JsonType::kObject) {
       std::string key;
       for (reader_.BeginObject(); reader_.NextKey(key);) {
-        Read(path.empty() ? key : path + "." + key, facts);
+        std::string inner = path;
+        if (!inner.empty()) inner += '.';
+        Read(inner += key, facts);
       }
     } else if (type == JsonType::kArray) {
       size_t index = 0;

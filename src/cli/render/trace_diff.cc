@@ -17,7 +17,7 @@ using trace::ValueDiff;
 // A line of a task's summary names at most this many values; comparing the two steps shows all.
 constexpr size_t kValuesInSummary = 3;
 
-std::string Padded(std::string text, size_t columns) {
+std::string Padded(const std::string& text, size_t columns) {
   const size_t width = DisplayWidth(text);
   return width < columns ? text + std::string(columns - width, ' ') : text;
 }
