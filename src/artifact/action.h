@@ -1,4 +1,5 @@
-// What a step of the loop does, in AIKG's words: every action has a name (DO_DESIGNER) and a value (DoDesigner).
+// What a step of the loop does, in AIKG's words: every action has a name (DO_DESIGNER) and a value
+// (DoDesigner).
 #pragma once
 
 #include <optional>
@@ -24,8 +25,8 @@ std::optional<ActionType> ParseAction(std::string_view text);
 bool IsDesigner(ActionType action);
 bool IsCoder(ActionType action);
 
-// What the conductor's record of a step is called: "CheckDesigner", "CheckCoder", "AnalyzeError". nullptr for EXIT, which
-// nobody judges.
+// What the conductor's record of a step is called: "CheckDesigner", "CheckCoder", "AnalyzeError".
+// nullptr for EXIT, which nobody judges.
 const char* ConductorCheck(ActionType judged);
 
 }  // namespace kerf

@@ -63,13 +63,15 @@ struct Step {
   Verification verification = Verification::kNone;
   std::vector<StepFile> files;
   std::vector<RedactionNote> redacted;
-  std::string meta;         // JSON object, or empty
-  std::string reply_frame;  // JSON object, or empty: what the result file does not say of the raw reply
+  std::string meta;  // JSON object, or empty
+  std::string
+      reply_frame;  // JSON object, or empty: what the result file does not say of the raw reply
   bool journaled = false;
   bool recovered = false;
 };
 
-// The parameter of a record's file name: "…_DO_CODER_result.txt" → "result". Empty when it has none.
+// The parameter of a record's file name: "…_DO_CODER_result.txt" → "result". Empty when it has
+// none.
 std::string StepFileParameter(const StepFile& file);
 
 }  // namespace kerf

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <limits>
 
 namespace kerf {
 namespace {
@@ -24,9 +25,10 @@ class SystemClock : public Clock {
 
 // Takes exactly `digits` digits from the front of `text`.
 bool TakeNumber(std::string_view& text, size_t digits, int& value) {
-  if (text.size() < digits) return false;
+  // from_chars alone would take a minus sign for a digit.
+  if (text.size() < digits || text.front() == '-') return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + digits, value);
-  if (error != std::errc() || end != text.data() + digits || value < 0) return false;
+  if (error != std::errc() || end != text.data() + digits) return false;
   text.remove_prefix(digits);
   return true;
 }
@@ -77,6 +79,7 @@ std::optional<int64_t> ParseUtc(std::string_view text) {
     if (TakeChar(text, '.')) {
       int64_t scale = kNanosPerSecond;
       int digit = 0;
+      if (text.empty() || text.front() == 'Z') return std::nullopt;
       while (scale > 1 && TakeNumber(text, 1, digit)) {
         scale /= 10;
         fraction += digit * scale;
@@ -84,11 +87,19 @@ std::optional<int64_t> ParseUtc(std::string_view text) {
     }
     TakeChar(text, 'Z');
   }
-  if (!text.empty() || utc.tm_mon > 11 || utc.tm_mday < 1 || utc.tm_mday > 31 ||
-      utc.tm_hour > 23 || utc.tm_min > 59 || utc.tm_sec > 60) {
+  if (!text.empty() || utc.tm_hour > 23 || utc.tm_min > 59 || utc.tm_sec > 60) {
     return std::nullopt;
   }
-  return int64_t{timegm(&utc)} * kNanosPerSecond + fraction;
+  // timegm() turns February 31 into March 3 and writes that back: a day that moved was none.
+  tm normalised = utc;
+  normalised.tm_hour = normalised.tm_min = normalised.tm_sec = 0;
+  (void)timegm(&normalised);
+  if (normalised.tm_mon != utc.tm_mon || normalised.tm_mday != utc.tm_mday) return std::nullopt;
+  const int64_t seconds = timegm(&utc);
+  // What int64_t nanoseconds can hold: the years 1678 to 2261.
+  constexpr int64_t kMostSeconds = std::numeric_limits<int64_t>::max() / kNanosPerSecond - 1;
+  if (seconds > kMostSeconds || seconds < -kMostSeconds) return std::nullopt;
+  return seconds * kNanosPerSecond + fraction;
 }
 
 }  // namespace kerf

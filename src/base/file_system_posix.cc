@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
 #include "base/file_system.h"
 
@@ -93,7 +94,11 @@ class PosixFile : public File {
   }
 
   Result<std::string> ReadAt(uint64_t offset, uint64_t length) override {
-    return ReadUpTo(fd_.get(), offset, length, path_);
+    KERF_ASSIGN_OR_RETURN(const uint64_t size, Size());
+    if (offset >= size) {
+      return std::string();
+    }
+    return ReadUpTo(fd_.get(), offset, std::min(length, size - offset), path_);
   }
 
   Status Truncate(uint64_t size) override {
@@ -130,7 +135,8 @@ class PosixFileLock : public FileLock {
  public:
   PosixFileLock(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
   ~PosixFileLock() override {
-    // Emptied, not removed: removing a lock file would let two processes lock two different files of one name.
+    // Emptied, not removed: removing a lock file would let two processes lock two different files
+    // of one name.
     (void)!::ftruncate(fd_.get(), 0);
   }
 
@@ -185,7 +191,13 @@ class PosixFileSystem : public FileSystem {
   }
 
   Result<std::string> ReadFile(const std::string& path) override {
-    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return ReadRange(path, 0, std::numeric_limits<uint64_t>::max());
+  }
+
+  Result<std::string> ReadRange(const std::string& path, uint64_t offset,
+                                uint64_t length) override {
+    // O_NONBLOCK: opening a FIFO that someone left in the folder would wait for its writer.
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!fd.valid()) {
       return ErrnoError("read", path, errno);
     }
@@ -195,19 +207,6 @@ class PosixFileSystem : public FileSystem {
     }
     if (!S_ISREG(info.st_mode)) {
       return InvalidInput(path + " is not a regular file");
-    }
-    return ReadUpTo(fd.get(), 0, static_cast<uint64_t>(info.st_size), path);
-  }
-
-  Result<std::string> ReadRange(const std::string& path, uint64_t offset,
-                                uint64_t length) override {
-    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid()) {
-      return ErrnoError("read", path, errno);
-    }
-    struct stat info {};
-    if (::fstat(fd.get(), &info) != 0) {
-      return ErrnoError("stat", path, errno);
     }
     const auto size = static_cast<uint64_t>(info.st_size);
     if (offset >= size) {

@@ -7,11 +7,8 @@ namespace kerf::cli {
 
 std::vector<Verb> AllVerbs() {
   return {
-      TraceAppendVerb(),
-      TraceDiffVerb(),
-      TraceExportVerb(),
-      HelpVerb(),
-      VersionVerb(),
+      TraceAppendVerb(), TraceLsVerb(), TraceShowVerb(), TraceCheckVerb(), TraceDiffVerb(),
+      TraceExportVerb(), DoctorVerb(),  HelpVerb(),      VersionVerb(),
   };
 }
 

@@ -14,8 +14,11 @@ Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TraceAppendVerb();
+Verb TraceCheckVerb();
 Verb TraceDiffVerb();
 Verb TraceExportVerb();
+Verb TraceLsVerb();
+Verb TraceShowVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.

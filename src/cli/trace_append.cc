@@ -4,6 +4,7 @@
 #include "base/ids.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
+#include "cli/trace_owner.h"
 #include "trace/append_stream.h"
 
 namespace kerf::cli {
@@ -17,14 +18,6 @@ std::vector<std::string> EnvironmentEntries() {
   return entries;
 }
 
-// Shown to whoever wants to record the same task.
-std::string OwnerText(Clock& clock) {
-  char host[256] = "";
-  (void)::gethostname(host, sizeof host - 1);
-  return "process " + std::to_string(::getpid()) + " on " + host + " since " +
-         FormatUtc(clock.WallNanos());
-}
-
 Result<int> Run(const Args& args, Context& context) {
   trace::Redactor redactor;
   redactor.AddEnvironment(EnvironmentEntries());
@@ -32,16 +25,16 @@ Result<int> Run(const Args& args, Context& context) {
     KERF_RETURN_IF_ERROR(redactor.AddPattern(pattern));
   }
   const std::unique_ptr<IdSource> ids = MakeRandomIds();
-  KERF_ASSIGN_OR_RETURN(
-      const std::unique_ptr<trace::Recorder> recorder,
-      trace::Recorder::Open(context.fs, context.clock, *ids,
-                            {.log_dir = args.Get("--log-dir"),
-                             .names = *trace::ParseNames(args.Get("--names")),
-                             .owner = OwnerText(context.clock)}));
-  const trace::AppendStreamOptions options{
-      .durability = args.Get("--durability") == "batch" ? trace::Durability::kBatch
-                                                        : trace::Durability::kStep,
-      .input_fd = context.stdin_fd};
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<trace::Recorder> recorder,
+                        trace::Recorder::Open(context.fs, context.clock, *ids,
+                                              {.log_dir = args.Get("--log-dir"),
+                                               .names = *trace::ParseNames(args.Get("--names")),
+                                               .owner = TraceOwner(context.clock),
+                                               .overlap = true}));
+  const trace::AppendStreamOptions options{.durability = args.Get("--durability") == "batch"
+                                                             ? trace::Durability::kBatch
+                                                             : trace::Durability::kStep,
+                                           .input_fd = context.stdin_fd};
   const trace::AppendSummary summary =
       trace::RunAppendStream(*recorder, redactor, options, [&](std::string_view lines) {
         context.out.Data(lines);
@@ -50,7 +43,8 @@ Result<int> Run(const Args& args, Context& context) {
   KERF_RETURN_IF_ERROR(summary.status);
   if (summary.refused > 0) {
     context.out.Note("kerf: " + std::to_string(summary.recorded) + " records stored, " +
-                     std::to_string(summary.refused) + " refused (see the lines with \"ok\":false)");
+                     std::to_string(summary.refused) +
+                     " refused (see the lines with \"ok\":false)");
     return kExitNegative;
   }
   return kExitDone;
@@ -59,39 +53,40 @@ Result<int> Run(const Args& args, Context& context) {
 }  // namespace
 
 Verb TraceAppendVerb() {
-  return {.name = "trace append",
-          .summary = "Record steps from JSON Lines on standard input, durably",
-          .details =
-              "Each line is an object with kind (designer_or_coder, verifier, conductor), op_name,\n"
-              "task_id, action_type (DO_DESIGNER, FIX_DESIGNER, DO_CODER, FIX_CODER,\n"
-              "DO_CODER_DIRECT, VERIFY) and the texts: res, prompt, reasoning; for a verifier\n"
-              "verify_res, verify_log, profile; and meta, an object of your own facts\n"
-              "(duration_ms, model, tokens, cost_usd ...). For each line, once its record is on\n"
-              "the device, one answer: {\"ok\":true,\"op_name\",\"task_id\",\"step\",\"files\"} or\n"
-              "{\"ok\":false,\"line\",\"error\"}. Exit 1 when a line was refused.",
-          .positionals = {},
-          .flags = {{.name = "--log-dir",
-                     .value_name = "DIR",
-                     .help = "where to record; created when missing",
-                     .required = true},
-                    {.name = "--names",
-                     .value_name = "SPELLING",
-                     .help = "spelling of file names",
-                     .default_value = "doc",
-                     .choices = {"doc", "value", "agent", "iteration"}},
-                    {.name = "--durability",
-                     .value_name = "WHEN",
-                     .help = "sync each record, or each batch of input, before it is answered",
-                     .default_value = "step",
-                     .choices = {"step", "batch"}},
-                    {.name = "--redact",
-                     .value_name = "PATTERN",
-                     .help = "replace matches (RE2 syntax) in every text; may be repeated",
-                     .repeated = true}},
-          .examples = {{"kerf trace append --log-dir logs < steps.jsonl", "record a finished run"},
-                       {"my_agent | kerf trace append --log-dir logs --durability batch",
-                        "record while it runs"}},
-          .run = Run};
+  return {
+      .name = "trace append",
+      .summary = "Record steps from JSON Lines on standard input, durably",
+      .details =
+          "Each line is an object with kind (designer_or_coder, verifier, conductor), op_name,\n"
+          "task_id, action_type (DO_DESIGNER, FIX_DESIGNER, DO_CODER, FIX_CODER,\n"
+          "DO_CODER_DIRECT, VERIFY) and the texts: res, prompt, reasoning; for a verifier\n"
+          "verify_res, verify_log, profile; and meta, an object of your own facts\n"
+          "(duration_ms, model, tokens, cost_usd ...). For each line, once its record is on\n"
+          "the device, one answer: {\"ok\":true,\"op_name\",\"task_id\",\"step\",\"files\"} or\n"
+          "{\"ok\":false,\"line\",\"error\"}. Exit 1 when a line was refused.",
+      .positionals = {},
+      .flags = {{.name = "--log-dir",
+                 .value_name = "DIR",
+                 .help = "where to record; created when missing",
+                 .required = true},
+                {.name = "--names",
+                 .value_name = "SPELLING",
+                 .help = "spelling of file names",
+                 .default_value = "doc",
+                 .choices = {"doc", "value", "agent", "iteration"}},
+                {.name = "--durability",
+                 .value_name = "WHEN",
+                 .help = "sync each record, or each batch of input, before it is answered",
+                 .default_value = "step",
+                 .choices = {"step", "batch"}},
+                {.name = "--redact",
+                 .value_name = "PATTERN",
+                 .help = "replace matches (RE2 syntax) in every text; may be repeated",
+                 .repeated = true}},
+      .examples = {{"kerf trace append --log-dir logs < steps.jsonl", "record a finished run"},
+                   {"my_agent | kerf trace append --log-dir logs --durability batch",
+                    "record while it runs"}},
+      .run = Run};
 }
 
 }  // namespace kerf::cli

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -17,7 +18,10 @@
 namespace kerf::trace {
 namespace {
 
-constexpr size_t kMaxBatchBytes = size_t{32} << 20;
+// The first batches are small, so that the disk has work soon; later ones large, so that waiting
+// for it is rare.
+constexpr size_t kFirstBatchBytes = size_t{1} << 20;
+constexpr size_t kMaxBatchBytes = size_t{16} << 20;
 constexpr size_t kMaxQueueBytes = size_t{64} << 20;
 constexpr size_t kReadChunk = size_t{1} << 20;
 constexpr size_t kMaxLine = size_t{2} << 30;
@@ -68,19 +72,26 @@ class ItemQueue {
   std::vector<Item> Take(bool batch) {
     std::unique_lock lock(mu_);
     has_items_.wait(lock, [&] {
-      return closed_ || (batch ? batch_ready_ || bytes_ >= kMaxBatchBytes : !items_.empty());
+      return closed_ || (batch ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
     });
     std::vector<Item> taken;
     size_t bytes = 0;
-    while (!items_.empty() && (taken.empty() || (batch && bytes < kMaxBatchBytes))) {
+    while (!items_.empty() && (taken.empty() || (batch && bytes < batch_bytes_))) {
       bytes += items_.front().bytes;
       taken.push_back(std::move(items_.front()));
       items_.pop_front();
     }
     bytes_ -= bytes;
     if (items_.empty()) batch_ready_ = false;
+    batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
     return taken;
+  }
+
+  // Whether a batch could be taken without waiting.
+  bool IsReady() {
+    const std::lock_guard lock(mu_);
+    return closed_ || batch_ready_ || bytes_ >= batch_bytes_;
   }
 
  private:
@@ -90,6 +101,7 @@ class ItemQueue {
   // guarded by mu_
   std::deque<Item> items_;
   size_t bytes_ = 0;
+  size_t batch_bytes_ = kFirstBatchBytes;
   bool batch_ready_ = false;
   bool closed_ = false;
   bool stopped_ = false;
@@ -98,7 +110,11 @@ class ItemQueue {
 class InputReader {
  public:
   InputReader(int fd, Names names, const Redactor& redactor, ItemQueue& queue)
-      : fd_(fd), wake_fd_(::eventfd(0, EFD_CLOEXEC)), names_(names), redactor_(redactor), queue_(queue) {}
+      : fd_(fd),
+        wake_fd_(::eventfd(0, EFD_CLOEXEC)),
+        names_(names),
+        redactor_(redactor),
+        queue_(queue) {}
   ~InputReader() { ::close(wake_fd_); }
   InputReader(const InputReader&) = delete;
   InputReader& operator=(const InputReader&) = delete;
@@ -108,7 +124,7 @@ class InputReader {
     while (WaitForInput(-1) && !queue_.stopped() && ReadMore()) {
       TakeLines(/*at_end=*/false);
       if (!WaitForInput(0)) queue_.Flush();
-      if (buffer_.size() > kMaxLine) {
+      if (size_ > kMaxLine) {
         status_ = InvalidInput("line " + std::to_string(line_number_ + 1) +
                                " is longer than 2 GiB; give longer texts in parts");
         break;
@@ -130,15 +146,22 @@ class InputReader {
 
  private:
   bool ReadMore() {
-    const size_t old_size = buffer_.size();
-    buffer_.resize(old_size + kReadChunk);
+    if (capacity_ - size_ < kReadChunk) Grow();
     ssize_t n = 0;
     do {
-      n = ::read(fd_, buffer_.data() + old_size, kReadChunk);
+      n = ::read(fd_, buffer_.get() + size_, kReadChunk);
     } while (n < 0 && errno == EINTR);
-    buffer_.resize(old_size + static_cast<size_t>(n < 0 ? 0 : n));
     if (n < 0) status_ = ErrnoError("read", "the input", errno);
+    if (n > 0) size_ += static_cast<size_t>(n);
     return n > 0;
+  }
+
+  // A plain array: std::string would fill with zeros what read() overwrites.
+  void Grow() {
+    capacity_ = std::max(2 * capacity_, 4 * kReadChunk);
+    std::unique_ptr<char[]> larger(new char[capacity_]);
+    if (size_ > 0) std::memcpy(larger.get(), buffer_.get(), size_);
+    buffer_ = std::move(larger);
   }
 
   // True when a read would return at once (data, end or error); false after the time-out or Stop().
@@ -153,7 +176,7 @@ class InputReader {
 
   void TakeLines(bool at_end) {
     size_t at = 0;
-    std::string_view rest = buffer_;
+    const std::string_view rest(buffer_.get(), size_);
     while (at < rest.size()) {
       // What was searched before has no LF in it: a long line is not searched again from its start.
       const size_t from = std::max(at, searched_);
@@ -167,7 +190,8 @@ class InputReader {
       at = std::min(end + 1, rest.size());
       searched_ = 0;
     }
-    buffer_.erase(0, at);
+    if (at > 0) std::memmove(buffer_.get(), buffer_.get() + at, size_ - at);
+    size_ -= at;
     searched_ = searched_ > at ? searched_ - at : 0;
   }
 
@@ -198,7 +222,9 @@ class InputReader {
   const Names names_;
   const Redactor& redactor_;
   ItemQueue& queue_;
-  std::string buffer_;
+  std::unique_ptr<char[]> buffer_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
   size_t searched_ = 0;
   int64_t line_number_ = 0;
   Status status_;
@@ -225,23 +251,60 @@ std::string AnswerLine(const Result<Recorded>& result, int64_t line_number) {
   return out + "]}\n";
 }
 
-// Records the items and returns their answers.
-std::string RecordItems(Recorder& recorder, std::vector<Item> items, AppendSummary& summary) {
-  std::vector<Submission> submissions;
-  for (Item& item : items) {
-    if (item.submission.ok()) submissions.push_back(std::move(*item.submission));
+// Takes items to the disk and their answers back, in order. One batch is written while the one
+// before it is on its way to the device.
+class Committer {
+ public:
+  Committer(Recorder& recorder, AppendSummary& summary) : recorder_(recorder), summary_(summary) {}
+
+  // Returns the answers that became due.
+  std::string Add(std::vector<Item> items) {
+    std::deque<Submission> waiting;
+    for (Item& item : items) {
+      if (item.submission.ok()) waiting.push_back(std::move(item.submission).value());
+      items_.push_back(std::move(item));
+    }
+    std::string answers;
+    while (!waiting.empty()) {
+      Recorder::BatchPtr next = recorder_.Begin(waiting);
+      answers += Drain();
+      pending_ = std::move(next);
+    }
+    if (pending_ == nullptr) answers += Answers();
+    return answers;
   }
-  const std::vector<Result<Recorded>> results = recorder.RecordAll(std::move(submissions));
-  std::string answers;
-  size_t next = 0;
-  for (const Item& item : items) {
-    const Result<Recorded> result =
-        item.submission.ok() ? results[next++] : Result<Recorded>(item.submission.error());
-    (result.ok() ? summary.recorded : summary.refused) += 1;
-    answers += AnswerLine(result, item.line_number);
+
+  // Waits for what is on its way.
+  std::string Drain() {
+    if (pending_ == nullptr) return "";
+    for (Result<Recorded>& result : recorder_.Finish(std::move(pending_))) {
+      results_.push_back(std::move(result));
+    }
+    return Answers();
   }
-  return answers;
-}
+
+ private:
+  // For all items at the front whose result is known.
+  std::string Answers() {
+    std::string answers;
+    for (; !items_.empty(); items_.pop_front()) {
+      const Item& item = items_.front();
+      if (item.submission.ok() && results_.empty()) break;
+      const Result<Recorded> result =
+          item.submission.ok() ? results_.front() : Result<Recorded>(item.submission.error());
+      if (item.submission.ok()) results_.pop_front();
+      (result.ok() ? summary_.recorded : summary_.refused) += 1;
+      answers += AnswerLine(result, item.line_number);
+    }
+    return answers;
+  }
+
+  Recorder& recorder_;
+  AppendSummary& summary_;
+  Recorder::BatchPtr pending_;
+  std::deque<Item> items_;  // not answered yet
+  std::deque<Result<Recorded>> results_;
+};
 
 }  // namespace
 
@@ -253,16 +316,17 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
   InputReader reader(options.input_fd, recorder.names(), redactor, queue);
   std::thread reading([&] { reader.Run(); });
   const bool batch = options.durability == Durability::kBatch;
-  while (true) {
+  Committer committer(recorder, summary);
+  while (summary.status.ok()) {
     std::vector<Item> items = queue.Take(batch);
-    if (items.empty()) break;
-    const std::string answers = RecordItems(recorder, std::move(items), summary);
-    summary.status = answer(answers);
-    if (!summary.status.ok()) {
-      reader.Stop();
-      break;
-    }
+    const bool at_end = items.empty();
+    std::string answers = committer.Add(std::move(items));
+    // When nothing more waits, the last batch is answered now: its sender may be waiting for that.
+    if (!batch || at_end || !queue.IsReady()) answers += committer.Drain();
+    if (!answers.empty()) summary.status = answer(answers);
+    if (at_end) break;
   }
+  if (!summary.status.ok()) reader.Stop();
   reading.join();
   if (summary.status.ok()) summary.status = reader.status();
   return summary;

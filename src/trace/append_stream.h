@@ -1,7 +1,8 @@
 // `kerf trace append`: JSON Lines in, one answer for each, in order, once its record is durable.
 //
-// Two threads: one reads, parses, cleans and hashes; the other gives step numbers, writes, syncs and answers. They meet in a queue
-// whose size is bounded in bytes, so memory stays flat however much comes in.
+// Two threads: one reads, parses, cleans and hashes; the other gives step numbers, writes, syncs
+// and answers. They meet in a queue whose size is bounded in bytes, so memory stays flat however
+// much comes in.
 #pragma once
 
 #include <functional>
@@ -28,8 +29,8 @@ struct AppendSummary {
   Status status;
 };
 
-// `answer` gets whole lines, LF included, and must have passed them on when it returns; an Error from it ends the stream. It is
-// called from the thread that calls RunAppendStream.
+// `answer` gets whole lines, LF included, and must have passed them on when it returns; an Error
+// from it ends the stream. It is called from the thread that calls RunAppendStream.
 AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
                               const AppendStreamOptions& options,
                               const std::function<Status(std::string_view)>& answer);

@@ -231,8 +231,12 @@ TEST_F(ExportTest, OtlpCarriesTextsOnlyWhenAsked) {
 }
 
 TEST_F(ExportTest, OtlpSpreadsALongTaskOverLines) {
-  for (int i = 0; i < 600; ++i) run_.Verify("relu", "0", "True", "", "", "");
-  const std::string text = Export(run_.fs(), run_.Path(), "otlp").text;
+  run_.Verify("relu", "0", "True", "", "", "");
+  const auto lengthen = [](ExportTask& task) {
+    task.steps.resize(600, task.steps[0]);
+    for (size_t i = 0; i < task.steps.size(); ++i) task.steps[i].step = static_cast<int64_t>(i + 1);
+  };
+  const std::string text = Export(run_.fs(), run_.Path(), "otlp", false, lengthen).text;
   EXPECT_EQ(Lines(text).size(), 2U);
   EXPECT_EQ(Spans(text).size(), 601U);
   CheckSpans(Spans(text));

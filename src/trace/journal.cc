@@ -8,7 +8,7 @@
 namespace kerf::trace {
 
 JournalScan ScanJournal(std::string_view bytes, uint64_t base,
-                        const std::function<void(JournalLine&&)>& each) {
+                        const std::function<void(JournalLine&&, uint64_t)>& each) {
   JournalScan scan;
   scan.good_end = base;
   size_t at = 0;
@@ -20,7 +20,7 @@ JournalScan ScanJournal(std::string_view bytes, uint64_t base,
     }
     Result<JournalLine> line = DecodeLine(bytes.substr(at, end - at));
     if (line.ok()) {
-      each(std::move(*line));
+      each(std::move(line).value(), base + at);
     } else {
       scan.damaged.push_back({base + at, end - at, line.error().message});
     }
@@ -58,8 +58,8 @@ Status Journal::Refresh() {
   }
   if (size == read_to_) return {};
   KERF_ASSIGN_OR_RETURN(const std::string bytes, file_->ReadAt(read_to_, size - read_to_));
-  const JournalScan scan =
-      ScanJournal(bytes, read_to_, [this](JournalLine&& line) { Apply(std::move(line)); });
+  const JournalScan scan = ScanJournal(
+      bytes, read_to_, [this](JournalLine&& line, uint64_t) { Apply(std::move(line)); });
   read_to_ = scan.good_end;
   return {};
 }
@@ -70,6 +70,7 @@ void Journal::Apply(JournalLine&& line) {
     ApplyRecord(std::move(line));
     return;
   }
+  if (line.kind == LineKind::kRepair) return;
   const auto batch = open_batches_.find(line.batch);
   if (batch == open_batches_.end()) return;
   TaskState& state = tasks_[batch->second];
@@ -98,8 +99,8 @@ void Journal::ApplyAbandon(TaskState& state, const JournalLine& record) {
 void Journal::ApplyRecord(JournalLine&& line) {
   TaskState& state = tasks_[line.step.task];
   const Step& step = line.step;
-  // The task's lock makes records of one task follow each other, so a second record of the same place means that the
-  // first was given up, even when the line that says so is missing.
+  // The task's lock makes records of one task follow each other, so a second record of the same
+  // place means that the first was given up, even when the line that says so is missing.
   std::erase_if(state.uncommitted, [&](const JournalLine& other) {
     return other.step.step == step.step && other.step.kind == step.kind &&
            other.step.check == step.check && other.step.attempt == step.attempt;
@@ -140,9 +141,7 @@ Status Journal::FindUnjournaled() {
   return {};
 }
 
-bool Journal::KnowsFile(std::string_view name) const {
-  return known_files_.contains(Xxh3(name));
-}
+bool Journal::KnowsFile(std::string_view name) const { return known_files_.contains(Xxh3(name)); }
 
 Status Journal::CutTornTail() {
   KERF_ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
@@ -167,7 +166,8 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
   }
   Status written = file_->Write(bytes);
   if (!written.ok()) {
-    // Part of it may be there: take it back, so that whole lines of a failed append are not mistaken for records.
+    // Part of it may be there: take it back, so that whole lines of a failed append are not
+    // mistaken for records.
     (void)file_->Truncate(read_to_);
     return written;
   }

@@ -31,9 +31,10 @@ struct JournalScan {
   std::vector<DamagedLine> damaged;
 };
 
-// Calls `each` for every good line, in order. `base` is the offset of `bytes` in the file.
+// Calls `each` for every good line, in order, with its offset. `base` is the offset of `bytes` in
+// the file.
 JournalScan ScanJournal(std::string_view bytes, uint64_t base,
-                        const std::function<void(JournalLine&&)>& each);
+                        const std::function<void(JournalLine&&, uint64_t)>& each);
 
 // What the recorder must know about one task.
 struct TaskState {
@@ -53,9 +54,11 @@ class Journal {
   // Reads what other processes appended since the last call.
   Status Refresh();
 
-  // Numbers the lines and appends them in one write, after cutting off a torn tail that a dead process left. Not synced.
+  // Numbers the lines and appends them in one write, after cutting off a torn tail that a dead
+  // process left. Not synced.
   Status Append(std::vector<JournalLine>& lines);
-  // Notes that a batch will never be finished; in memory also when the disk no longer takes the line.
+  // Notes that a batch will never be finished; in memory also when the disk no longer takes the
+  // line.
   void Abandon(const std::string& batch);
   Status Sync() { return file_->Sync(); }
   void StartSync() { file_->StartSync(); }
@@ -67,7 +70,8 @@ class Journal {
   [[nodiscard]] bool KnowsFile(std::string_view name) const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Record files that no line knew when the journal was opened: names relative to the operator's folder, by task.
+  // Record files that no line knew when the journal was opened: names relative to the operator's
+  // folder, by task.
   std::map<std::string, std::vector<std::string>>& unjournaled() { return unjournaled_; }
 
  private:

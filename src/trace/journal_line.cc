@@ -19,6 +19,8 @@ const char* LineKindWord(LineKind kind) {
       return "commit";
     case LineKind::kAbandon:
       return "abandon";
+    case LineKind::kRepair:
+      return "repair";
   }
   return "";
 }
@@ -168,8 +170,8 @@ bool ReadRecordMember(JsonReader& reader, const std::string& key, JournalLine& l
 }
 
 Status CheckSum(std::string_view text) {
-  if (text.size() <= kSumLength || text.substr(text.size() - kSumLength, kSumKey.size()) != kSumKey ||
-      !text.ends_with("\"}")) {
+  if (text.size() <= kSumLength ||
+      text.substr(text.size() - kSumLength, kSumKey.size()) != kSumKey || !text.ends_with("\"}")) {
     return Corrupt("no checksum at its end");
   }
   const std::string_view body = text.substr(0, text.size() - kSumLength);
@@ -180,7 +182,8 @@ Status CheckSum(std::string_view text) {
   return {};
 }
 
-// Names lead to reads and, for unfinished batches, to removals: a journal from elsewhere must not point outside its folder.
+// Names lead to reads and, for unfinished batches, to removals: a journal from elsewhere must not
+// point outside its folder.
 bool IsRecordPath(std::string_view name) {
   for (const std::string_view folder : {"conductor/", "recorder/"}) {
     if (name.starts_with(folder)) {
@@ -193,7 +196,8 @@ bool IsRecordPath(std::string_view name) {
 }
 
 Result<LineKind> ParseLineKind(std::string_view word) {
-  for (const LineKind kind : {LineKind::kRecord, LineKind::kCommit, LineKind::kAbandon}) {
+  for (const LineKind kind :
+       {LineKind::kRecord, LineKind::kCommit, LineKind::kAbandon, LineKind::kRepair}) {
     if (word == LineKindWord(kind)) return kind;
   }
   return Unavailable("a line of kind '" + std::string(word) +

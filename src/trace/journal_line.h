@@ -11,7 +11,7 @@
 
 namespace kerf::trace {
 
-enum class LineKind { kRecord, kCommit, kAbandon };
+enum class LineKind { kRecord, kCommit, kAbandon, kRepair };
 
 struct JournalLine {
   LineKind kind = LineKind::kRecord;
@@ -24,7 +24,8 @@ struct JournalLine {
 // With the checksum and the final LF.
 std::string EncodeLine(const JournalLine& line);
 
-// `text` is without the LF. kCorrupt when the checksum or the structure is wrong, kUnavailable when a newer kerf wrote it.
+// `text` is without the LF. kCorrupt when the checksum or the structure is wrong, kUnavailable when
+// a newer kerf wrote it.
 Result<JournalLine> DecodeLine(std::string_view text);
 
 }  // namespace kerf::trace

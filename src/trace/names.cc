@@ -13,7 +13,8 @@ namespace {
 constexpr size_t kMaxFileName = 255;  // NAME_MAX of every common Linux file system
 constexpr size_t kMaxPath = 4095;     // PATH_MAX without the final NUL
 
-// The longest things that may follow "I{task}_S{step}_{op}": a step of nine digits and the longest action and parameter.
+// The longest things that may follow "I{task}_S{step}_{op}": a step of nine digits and the longest
+// action and parameter.
 constexpr std::string_view kLongestStep = "123456789";
 constexpr std::string_view kLongestTail = "_DO_CODER_DIRECT_verify_res.txt";
 
@@ -90,7 +91,8 @@ std::optional<Head> ParseHead(std::string_view head) {
   return ParseHeadAs(head, "I", "_S");
 }
 
-// Finds the split "head _op_ word" whose head is a valid one. The last such split wins: a task id may itself contain
+// Finds the split "head _op_ word" whose head is a valid one. The last such split wins: a task id
+// may itself contain
 // "_S01_relu_", what follows the real operator may not.
 std::optional<Head> SplitHead(std::string_view stem, std::string_view op, std::string_view& word) {
   const std::string middle = "_" + std::string(op) + "_";
@@ -140,8 +142,8 @@ void ClassifyMain(ParsedName& parsed, bool iteration) {
 void ClassifyConductor(ParsedName& parsed, bool iteration) {
   parsed.kind = RecordKind::kConductor;
   std::string_view word = parsed.word;
-  parsed.names = iteration ? Names::kIteration
-                           : (word.ends_with("_decision") ? Names::kAgent : Names::kDoc);
+  parsed.names =
+      iteration ? Names::kIteration : (word.ends_with("_decision") ? Names::kAgent : Names::kDoc);
   if (word == "designer_decision") word = "CheckDesigner";
   if (word == "coder_decision") word = "CheckCoder";
   if (word == "decision_decision" || word == "conductor_decision") word = "AnalyzeError";
@@ -175,7 +177,8 @@ Status CheckNames(const std::string& log_dir, const std::string& op, const std::
   KERF_RETURN_IF_ERROR(CheckOne("op_name", op));
   KERF_RETURN_IF_ERROR(CheckOne("task_id", task));
   if (op[0] == '.') {
-    return InvalidInput("op_name '" + op + "' begins with a dot, which is reserved for kerf's own "
+    return InvalidInput("op_name '" + op +
+                        "' begins with a dot, which is reserved for kerf's own "
                         "folders; choose another name");
   }
   const size_t longest = std::string_view("Iteration_Step_").size() + task.size() +
@@ -185,10 +188,11 @@ Status CheckNames(const std::string& log_dir, const std::string& op, const std::
                         " bytes together; file names would exceed 255 bytes, shorten them by " +
                         std::to_string(longest - kMaxFileName));
   }
-  const size_t path = log_dir.size() + 1 + op.size() + 1 +
-                      std::string_view(kConductorFolder).size() + 1 + longest;
+  const size_t path =
+      log_dir.size() + 1 + op.size() + 1 + std::string_view(kConductorFolder).size() + 1 + longest;
   if (path > kMaxPath) {
-    return InvalidInput("paths below " + log_dir + " would exceed 4095 bytes; use a shorter log "
+    return InvalidInput("paths below " + log_dir +
+                        " would exceed 4095 bytes; use a shorter log "
                         "directory");
   }
   return {};

@@ -22,8 +22,8 @@ inline constexpr char kConductorFolder[] = "conductor";
 inline constexpr char kRecorderFolder[] = "recorder";
 inline constexpr char kPrivateFolder[] = ".kerf";
 
-// Refuses names that could leave the log directory, cannot be represented, or would make file names too long. The message says
-// which rule was broken.
+// Refuses names that could leave the log directory, cannot be represented, or would make file names
+// too long. The message says which rule was broken.
 Status CheckNames(const std::string& log_dir, const std::string& op, const std::string& task);
 
 // The word for the action in a file name: DO_CODER, DoCoder, coder, CheckCoder, coder_decision …
@@ -41,16 +41,18 @@ struct ParsedName {
   std::string task;
   int64_t step = 0;
   RecordKind kind = RecordKind::kDesignerOrCoder;
-  std::string word;              // as in the name, without the attempt
+  std::string word;                  // as in the name, without the attempt
   std::optional<ActionType> action;  // when the word determines it
-  std::string check;             // conductor: CheckDesigner, CheckCoder, AnalyzeError, or the word itself
+  std::string check;  // conductor: CheckDesigner, CheckCoder, AnalyzeError, or the word itself
   int64_t attempt = 1;
-  std::string parameter;         // result, prompt, reasoning, error_log, verify_res, profile, reply, parsed
+  std::string
+      parameter;  // result, prompt, reasoning, error_log, verify_res, profile, reply, parsed
   Names names = Names::kDoc;
 };
 
-// nullopt when the name is no record's. Step numbers of any length, task ids that contain "_S01_", and operators that contain
-// underscores are understood, because the operator is known from the folder.
+// nullopt when the name is no record's. Step numbers of any length, task ids that contain "_S01_",
+// and operators that contain underscores are understood, because the operator is known from the
+// folder.
 std::optional<ParsedName> ParseFileName(std::string_view op, std::string_view folder,
                                         std::string_view name);
 

@@ -1,5 +1,6 @@
-// A record before it has a step number: texts checked, cleaned of secrets, formatted and hashed. This is the part of recording that
-// costs processor time and touches no disk, so that it can run beside the writing.
+// A record before it has a step number: texts checked, cleaned of secrets, formatted and hashed.
+// This is the part of recording that costs processor time and touches no disk, so that it can run
+// beside the writing.
 #pragma once
 
 #include <string>

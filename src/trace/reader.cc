@@ -48,8 +48,8 @@ Result<std::vector<std::string>> OpsOf(FileSystem& fs, const std::string& run_pa
 }
 
 bool AllDigits(const std::string& text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(),
-                                      [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // Task ids are mostly numbers: 2 before 10.
@@ -102,8 +102,8 @@ class OpReader {
       KERF_ASSIGN_OR_RETURN(std::vector<DirEntry> entries, fs_.List(dir));
       for (DirEntry& entry : entries) {
         if (entry.kind != FileKind::kFile || entry.name.starts_with(kJournalName)) continue;
-        listed_.push_back({folder, *folder == '\0' ? std::move(entry.name)
-                                                   : JoinPath(folder, entry.name)});
+        listed_.push_back(
+            {folder, *folder == '\0' ? std::move(entry.name) : JoinPath(folder, entry.name)});
       }
     }
     return {};
@@ -115,13 +115,21 @@ class OpReader {
     trace_.has_journal = true;
     KERF_ASSIGN_OR_RETURN(const std::string bytes, fs_.ReadFile(path));
     int64_t expected_seq = 1;
-    trace_.scan = ScanJournal(bytes, 0, [&](JournalLine&& line) {
+    uint64_t repaired_to = 0;
+    trace_.scan = ScanJournal(bytes, 0, [&](JournalLine&& line, uint64_t offset) {
       for (; expected_seq < line.seq && trace_.missing_seqs.size() < 100; ++expected_seq) {
         trace_.missing_seqs.push_back(expected_seq);
       }
       expected_seq = line.seq + 1;
+      if (line.kind == LineKind::kRepair) {
+        repaired_to = offset;
+        trace_.missing_seqs.clear();
+        return;
+      }
       Apply(std::move(line));
     });
+    trace_.known_damage = static_cast<int64_t>(std::erase_if(
+        trace_.scan.damaged, [&](const DamagedLine& line) { return line.offset < repaired_to; }));
     return {};
   }
 
@@ -139,11 +147,15 @@ class OpReader {
     open_.erase(batch);
   }
 
-  // Records without commit count when they are whole; of two for the same place the later one counts.
+  // Records without commit count when they are whole; of two for the same place the later one
+  // counts.
   void DropUnfinished() {
     for (const auto& [batch, indexes] : open_) {
       for (const size_t index : indexes) {
-        if (FilesMatch(fs_, trace_.dir, journaled_[index])) continue;
+        if (FilesMatch(fs_, trace_.dir, journaled_[index])) {
+          ++trace_.uncommitted;
+          continue;
+        }
         dropped_.insert(index);
         trace_.unfinished.push_back(journaled_[index]);
       }
@@ -191,7 +203,8 @@ class OpReader {
     return text.ok() ? ParseVerification(*text) : Verification::kUnknown;
   }
 
-  // AIKG keeps the result of a verification only here, under the step of its folder, one less than the record's.
+  // AIKG keeps the result of a verification only here, under the step of its folder, one less than
+  // the record's.
   void AddVerificationResults() {
     for (const auto& [place, passed] : ReadVerificationResults(fs_, run_path_)) {
       const auto& [op, task, folder_step] = place;
@@ -221,9 +234,8 @@ class OpReader {
 
   void Finish() {
     for (auto& [task, steps] : steps_of_) {
-      std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-        return StepOrder(a) < StepOrder(b);
-      });
+      std::stable_sort(steps.begin(), steps.end(),
+                       [](const Step& a, const Step& b) { return StepOrder(a) < StepOrder(b); });
       // Of two records for one place, the later line counts: the earlier was given up.
       std::vector<Step> unique;
       for (Step& step : steps) {

@@ -1,5 +1,5 @@
-// Reads traces that kerf or any generation of AIKG wrote, with or without a journal. Takes no lock and never sees half a
-// record: docs/formats/trace.md, "Why this order".
+// Reads traces that kerf or any generation of AIKG wrote, with or without a journal. Takes no lock
+// and never sees half a record: docs/formats/trace.md, "Why this order".
 //
 //   KERF_ASSIGN_OR_RETURN(std::vector<Run> runs, FindRuns(fs, "logs"));
 //   KERF_ASSIGN_OR_RETURN(OpTrace op, ReadOp(fs, runs[0].path, runs[0].ops[0]));
@@ -23,7 +23,8 @@ struct Run {
   std::vector<std::string> ops;
 };
 
-// `path` may be a run, a folder of runs, or one operator's folder. kNotFound when nothing there is a trace.
+// `path` may be a run, a folder of runs, or one operator's folder. kNotFound when nothing there is
+// a trace.
 Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& path);
 
 struct TaskSteps {
@@ -38,8 +39,10 @@ struct OpTrace {
   std::string dir;
   bool has_journal = false;
   std::vector<TaskSteps> tasks;
-  // The rest is for `check`.
+  // The rest is for `check`. Damage before a repair line is known and not told again.
   JournalScan scan;
+  int64_t known_damage = 0;
+  int64_t uncommitted = 0;       // whole records whose commit is missing
   std::vector<Step> unfinished;  // in the journal, without commit, and not whole
   std::vector<int64_t> missing_seqs;
   std::vector<std::string> unknown_files;
@@ -47,20 +50,23 @@ struct OpTrace {
 
 Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op);
 
-// The tasks of an operator; just the named one unless `task` is empty. kNotFound tells which ones there are.
+// The tasks of an operator; just the named one unless `task` is empty. kNotFound tells which ones
+// there are.
 Result<std::vector<TaskSteps>> ReadTasks(FileSystem& fs, const std::string& run_path,
                                          const std::string& op, const std::string& task);
 
 // A file of a step, as stored.
 Result<std::string> ReadStepFile(FileSystem& fs, const std::string& op_dir, const StepFile& file);
-// The text of one parameter ("result", "prompt", "error_log" …); empty when the step has no such file.
+// The text of one parameter ("result", "prompt", "error_log" …); empty when the step has no such
+// file.
 Result<std::string> ReadStepText(FileSystem& fs, const std::string& op_dir, const Step& step,
                                  const std::string& parameter);
 // What the model sent, byte for byte: the result file, or what it was made from.
 Result<std::string> ReadRawReply(FileSystem& fs, const std::string& op_dir, const Step& step);
 
-// A place in a trace, as a user writes it: PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's folder, or a run with a
-// single operator; TASK may be left empty where there is one task only (PATH::3).
+// A place in a trace, as a user writes it: PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's
+// folder, or a run with a single operator; TASK may be left empty where there is one task only
+// (PATH::3).
 struct Address {
   std::string run_path;
   std::string op;

@@ -1,6 +1,8 @@
 #include "trace/recorder.h"
 
 #include <algorithm>
+#include <future>
+#include <unordered_set>
 
 #include "base/hash.h"
 #include "trace/recovery.h"
@@ -8,7 +10,8 @@
 namespace kerf::trace {
 namespace {
 
-// Up to this many files are synced one by one; beyond it one sync of the whole file system is cheaper.
+// Up to this many files are synced one by one; beyond it one sync of the whole file system is
+// cheaper.
 constexpr size_t kFewFiles = 32;
 
 std::string LockPath(const std::string& log_dir, const std::string& op, const std::string& task) {
@@ -32,6 +35,8 @@ struct Recorder::Task {
   std::string op_dir;
   std::unique_ptr<FileLock> lock;
   std::shared_ptr<Journal> journal;
+  RecoveryReport recovery;
+  int batches = 0;  // begun and not finished
 };
 
 // A submission with its step number, file names and journal line.
@@ -45,7 +50,26 @@ struct Recorder::Placed {
   JournalLine line;
   std::vector<Target> files;
   Recorded recorded;
+  // After the batch was finished: what went wrong, and whether another try makes sense.
+  Status status;
+  bool taken_back = false;
 };
+
+class Recorder::Batch {
+ public:
+  std::deque<Submission> submissions;  // a deque: Placed points into it
+  std::vector<Result<Recorded>> results;
+  std::vector<Placed> placed;
+  std::vector<size_t> index_of;  // of placed, in submissions
+  std::unordered_set<std::string> created;
+  std::vector<std::unique_ptr<File>> open;  // a few files, to be synced one by one
+  std::set<std::string> folders;
+  std::future<Status> synced;
+  Status status;            // what went wrong before any commit was written
+  bool collateral = false;  // it went wrong in an earlier batch
+};
+
+void Recorder::BatchDeleter::operator()(Batch* batch) const { delete batch; }
 
 Recorder::Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options)
     : fs_(fs), clock_(clock), ids_(ids), options_(std::move(options)) {}
@@ -76,9 +100,15 @@ Result<std::shared_ptr<Journal>> Recorder::OpenJournal(const std::string& op) {
   return journal;
 }
 
-void Recorder::CloseOldest() {
-  const Task& oldest = tasks_.back();
-  Close(oldest.op, oldest.task);
+bool Recorder::MakeRoom() {
+  for (auto task = tasks_.end();
+       tasks_.size() >= options_.max_open_tasks && task != tasks_.begin();) {
+    --task;
+    if (task->batches > 0) continue;
+    task_of_.erase({task->op, task->task});
+    task = tasks_.erase(task);
+  }
+  return tasks_.size() < options_.max_open_tasks;
 }
 
 void Recorder::Close(const std::string& op, const std::string& task) {
@@ -95,7 +125,7 @@ Result<Recorder::Task*> Recorder::OpenTask(const std::string& op, const std::str
     return &tasks_.front();
   }
   KERF_RETURN_IF_ERROR(CheckNames(options_.log_dir, op, task));
-  Task opened{op, task, JoinPath(options_.log_dir, op), nullptr, nullptr};
+  Task opened{op, task, JoinPath(options_.log_dir, op), nullptr, nullptr, {}, 0};
   Result<std::unique_ptr<FileLock>> lock =
       fs_.TryLock(LockPath(options_.log_dir, op, task), options_.owner);
   if (!lock.ok() && lock.error().code == ErrorCode::kUnavailable) {
@@ -107,10 +137,16 @@ Result<Recorder::Task*> Recorder::OpenTask(const std::string& op, const std::str
   opened.lock = std::move(*lock);
   KERF_RETURN_IF_ERROR(fs_.CreateDir(opened.op_dir));
   KERF_ASSIGN_OR_RETURN(opened.journal, OpenJournal(op));
-  KERF_RETURN_IF_ERROR(RecoverTask(fs_, ids_, *opened.journal, opened.op_dir, task));
+  KERF_ASSIGN_OR_RETURN(opened.recovery,
+                        RecoverTask(fs_, ids_, *opened.journal, opened.op_dir, task));
   tasks_.push_front(std::move(opened));
   task_of_[{op, task}] = tasks_.begin();
   return &tasks_.front();
+}
+
+Result<RecoveryReport> Recorder::Recover(const std::string& op, const std::string& task) {
+  KERF_ASSIGN_OR_RETURN(const Task* opened, OpenTask(op, task));
+  return opened->recovery;
 }
 
 Result<int64_t> Recorder::LastStep(const std::string& op, const std::string& task) {
@@ -164,26 +200,16 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
   return placed;
 }
 
-Status Recorder::AppendLines(std::vector<Placed>& placed, LineKind kind) {
+Status Recorder::AppendRecords(std::vector<Placed>& placed) {
   std::map<Journal*, std::vector<JournalLine>> lines_of;
-  std::set<std::string> batches;
-  for (Placed& one : placed) {
-    if (kind == LineKind::kRecord) {
-      lines_of[one.task->journal.get()].push_back(one.line);
-    } else if (batches.insert(one.line.batch).second) {
-      JournalLine commit;
-      commit.kind = kind;
-      commit.batch = one.line.batch;
-      lines_of[one.task->journal.get()].push_back(std::move(commit));
-    }
-  }
+  for (Placed& one : placed) lines_of[one.task->journal.get()].push_back(one.line);
   for (auto& [journal, lines] : lines_of) KERF_RETURN_IF_ERROR(journal->Append(lines));
-  return SyncJournals(placed);
+  std::vector<Journal*> journals;
+  for (const auto& [journal, lines] : lines_of) journals.push_back(journal);
+  return SyncJournals(journals);
 }
 
-Status Recorder::SyncJournals(const std::vector<Placed>& placed) {
-  std::set<Journal*> journals;
-  for (const Placed& one : placed) journals.insert(one.task->journal.get());
+Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
   if (journals.size() > kFewFiles) return fs_.SyncAll(options_.log_dir);
   if (journals.size() > 1) {
     for (Journal* journal : journals) journal->StartSync();
@@ -192,119 +218,229 @@ Status Recorder::SyncJournals(const std::vector<Placed>& placed) {
   return {};
 }
 
-Status Recorder::WriteFiles(std::vector<Placed>& placed, std::vector<std::string>& created) {
-  const bool one_by_one = CountFiles(placed) <= kFewFiles;
-  std::vector<std::unique_ptr<File>> open;
-  std::set<std::string> folders;
-  for (const Placed& one : placed) {
+Status Recorder::WriteFiles(Batch& batch) {
+  const bool one_by_one = CountFiles(batch.placed) <= kFewFiles;
+  for (const Placed& one : batch.placed) {
     for (const Placed::Target& target : one.files) {
       if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
         KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
       }
       KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
-      created.push_back(target.path);
+      batch.created.insert(target.path);
       KERF_RETURN_IF_ERROR(file->Write(*target.content));
       if (one_by_one) {
         file->StartSync();
-        open.push_back(std::move(file));
-        folders.insert(target.folder);
+        batch.open.push_back(std::move(file));
+        batch.folders.insert(target.folder);
       }
     }
   }
-  if (!one_by_one) return fs_.SyncAll(options_.log_dir);
-  for (const std::unique_ptr<File>& file : open) KERF_RETURN_IF_ERROR(file->Sync());
-  for (const std::string& folder : folders) KERF_RETURN_IF_ERROR(fs_.SyncDir(folder));
   return {};
 }
 
-Status Recorder::Commit(std::vector<Placed>& placed) {
+Status Recorder::Write(Batch& batch) {
   std::map<Task*, std::string> batch_of;
-  for (Placed& one : placed) {
-    std::string& batch = batch_of[one.task];
-    if (batch.empty()) batch = Hex64(ids_.Next());
-    one.line.batch = batch;
+  for (Placed& one : batch.placed) {
+    std::string& id = batch_of[one.task];
+    if (id.empty()) id = Hex64(ids_.Next());
+    one.line.batch = id;
   }
-  std::vector<std::string> created;
-  Status done = AppendLines(placed, LineKind::kRecord);
-  if (done.ok()) done = WriteFiles(placed, created);
-  if (done.ok()) done = AppendLines(placed, LineKind::kCommit);
-  for (const Placed& one : placed) {
-    // An open file can be written after its folder was removed; what nobody can find again is not recorded.
-    if (done.ok() && !one.task->journal->IsStillThere()) {
-      done = NotFound(one.task->op_dir +
-                      " was removed or replaced while recording; nothing more is recorded there, "
-                      "start again with a new log directory");
-    }
+  KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
+  KERF_RETURN_IF_ERROR(WriteFiles(batch));
+  const auto sync_all = [this] { return fs_.SyncAll(options_.log_dir); };
+  if (batch.open.empty() && !batch.created.empty()) {
+    batch.synced =
+        std::async(options_.overlap ? std::launch::async : std::launch::deferred, sync_all);
   }
-  if (!done.ok()) RollBack(placed, created);
-  return done;
+  return {};
 }
 
-void Recorder::RollBack(std::vector<Placed>& placed, const std::vector<std::string>& created) {
-  for (const std::string& path : created) (void)fs_.Remove(path);
-  std::map<std::string, Journal*> batches;
-  for (const Placed& one : placed) batches[one.line.batch] = one.task->journal.get();
-  for (const auto& [batch, journal] : batches) journal->Abandon(batch);
-  // Numbers were taken before the lines were written; give them back where no line did.
-  for (auto one = placed.rbegin(); one != placed.rend(); ++one) {
-    TaskState& state = one->task->journal->StateOf(one->task->task);
-    const Step& step = one->line.step;
+Status Recorder::SyncFiles(Batch& batch) {
+  if (batch.synced.valid()) KERF_RETURN_IF_ERROR(batch.synced.get());
+  for (const std::unique_ptr<File>& file : batch.open) KERF_RETURN_IF_ERROR(file->Sync());
+  batch.open.clear();
+  for (const std::string& folder : batch.folders) KERF_RETURN_IF_ERROR(fs_.SyncDir(folder));
+  return {};
+}
+
+// Every journal for itself: once its commits are written, its records count, whatever happens to
+// the others.
+void Recorder::AppendCommits(Batch& batch) {
+  std::map<Journal*, std::vector<Placed*>> placed_of;
+  for (Placed& one : batch.placed) placed_of[one.task->journal.get()].push_back(&one);
+  std::vector<Journal*> committed;
+  for (const auto& [journal, group] : placed_of) {
+    std::set<std::string> batches;
+    std::vector<JournalLine> lines;
+    for (const Placed* one : group) {
+      if (!batches.insert(one->line.batch).second) continue;
+      lines.emplace_back().kind = LineKind::kCommit;
+      lines.back().batch = one->line.batch;
+    }
+    const Status appended = journal->Append(lines);
+    if (appended.ok()) committed.push_back(journal);
+    for (Placed* one : group) {
+      one->status = appended;
+      one->taken_back = !appended.ok();
+    }
+  }
+  const Status synced = SyncJournals(committed);
+  for (Journal* journal : committed) {
+    Status status = synced;
+    // An open file can be written after its folder was removed; what nobody can find again is not
+    // recorded.
+    if (status.ok() && !journal->IsStillThere()) {
+      status = NotFound(ParentPath(journal->path()) +
+                        " was removed or replaced while recording; nothing more is recorded there, "
+                        "start again with a new log directory");
+    }
+    for (Placed* one : placed_of[journal]) one->status = status;
+  }
+}
+
+void Recorder::Commit(Batch& batch) {
+  const Status synced = SyncFiles(batch);
+  if (synced.ok()) {
+    AppendCommits(batch);
+  } else {
+    for (Placed& one : batch.placed) {
+      one.status = synced;
+      one.taken_back = true;
+    }
+  }
+}
+
+// Undoes the records that are marked, newest first.
+void Recorder::TakeBack(Batch& batch) {
+  if (batch.synced.valid()) batch.synced.wait();
+  batch.open.clear();
+  std::map<std::string, Journal*> journals;
+  for (size_t i = batch.placed.size(); i-- > 0;) {
+    Placed& one = batch.placed[i];
+    if (!one.taken_back) continue;
+    for (const Placed::Target& target : one.files) {
+      if (batch.created.contains(target.path)) (void)fs_.Remove(target.path);
+    }
+    if (journals.emplace(one.line.batch, one.task->journal.get()).second) {
+      one.task->journal->Abandon(one.line.batch);
+    }
+    // Numbers were taken before the lines were written; give them back where no line did.
+    TaskState& state = one.task->journal->StateOf(one.task->task);
+    const Step& step = one.line.step;
     if (step.kind == RecordKind::kConductor) {
       int64_t& attempts = state.attempts[{step.step, step.check}];
       attempts = std::min(attempts, step.attempt - 1);
     } else {
       state.last_step = std::min(state.last_step, step.step - 1);
     }
+    // What Place() took from the submission, for another try.
+    PreparedRecord& record = batch.submissions[batch.index_of[i]].record;
+    record.redacted = one.line.step.redacted;
+    record.meta = one.line.step.meta;
+    record.reply_frame = one.line.step.reply_frame;
   }
+}
+
+void Recorder::TakeBackAll(Batch& batch, const Status& why) {
+  batch.status = why;
+  for (Placed& one : batch.placed) {
+    one.status = why;
+    one.taken_back = true;
+  }
+  TakeBack(batch);
+}
+
+Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting) {
+  BatchPtr batch(new Batch());
+  while (!waiting.empty()) {
+    // A batch keeps its tasks open; when no more can be opened it goes as it is.
+    const bool is_open = task_of_.contains({waiting.front().op, waiting.front().task});
+    if (!is_open && !MakeRoom() && !batch->placed.empty()) break;
+    batch->submissions.push_back(std::move(waiting.front()));
+    waiting.pop_front();
+    Result<Placed> placed = Place(batch->submissions.back());
+    if (!placed.ok()) {
+      batch->results.emplace_back(std::move(placed).error());
+      continue;
+    }
+    placed->task->batches += 1;
+    batch->index_of.push_back(batch->results.size());
+    batch->results.emplace_back(Recorded{});
+    batch->placed.push_back(std::move(placed).value());
+  }
+  const Status written = Write(*batch);
+  if (!written.ok()) TakeBackAll(*batch, written);
+  begun_.push_back(batch.get());
+  return batch;
+}
+
+std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
+  KERF_CHECK(!begun_.empty() && begun_.front() == batch.get(), "batches are finished in order");
+  begun_.pop_front();
+  if (batch->status.ok()) {
+    Commit(*batch);
+    const auto failed = std::find_if(batch->placed.begin(), batch->placed.end(),
+                                     [](const Placed& one) { return one.taken_back; });
+    if (failed != batch->placed.end()) {
+      // Later batches carry step numbers that follow ours: they go first, newest first.
+      for (auto later = begun_.rbegin(); later != begun_.rend(); ++later) {
+        if ((*later)->status.ok()) TakeBackAll(**later, failed->status);
+        (*later)->collateral = true;
+      }
+      TakeBack(*batch);
+    }
+  }
+  for (Placed& one : batch->placed) one.task->batches -= 1;
+  const bool try_again = batch->placed.size() > 1 || batch->collateral;
+  for (size_t i = 0; i < batch->placed.size(); ++i) {
+    Placed& one = batch->placed[i];
+    Result<Recorded>& result = batch->results[batch->index_of[i]];
+    if (one.status.ok()) {
+      result = std::move(one.recorded);
+    } else if (one.taken_back && try_again) {
+      // Find out which ones cannot be recorded by trying each alone.
+      result = RecordAlone(std::move(batch->submissions[batch->index_of[i]]));
+    } else {
+      result = one.status.error();
+    }
+  }
+  return std::move(batch->results);
+}
+
+Result<Recorded> Recorder::RecordAlone(Submission submission) {
+  Batch batch;
+  MakeRoom();
+  batch.submissions.push_back(std::move(submission));
+  KERF_ASSIGN_OR_RETURN(Placed placed, Place(batch.submissions.back()));
+  batch.index_of.push_back(0);
+  batch.placed.push_back(std::move(placed));
+  Placed& one = batch.placed[0];
+  one.task->batches += 1;
+  const Status written = Write(batch);
+  if (written.ok()) {
+    Commit(batch);
+    TakeBack(batch);
+  } else {
+    TakeBackAll(batch, written);
+  }
+  one.task->batches -= 1;
+  if (!one.status.ok()) return one.status.error();
+  return std::move(one.recorded);
 }
 
 Result<Recorded> Recorder::Record(const std::string& op, const std::string& task,
                                   PreparedRecord record) {
-  Submission submission{op, task, std::move(record)};
-  KERF_ASSIGN_OR_RETURN(Placed placed, Place(submission));
-  std::vector<Placed> batch;
-  batch.push_back(std::move(placed));
-  KERF_RETURN_IF_ERROR(Commit(batch));
-  Recorded recorded = std::move(batch[0].recorded);
-  if (tasks_.size() > options_.max_open_tasks) CloseOldest();
-  return recorded;
+  KERF_CHECK(begun_.empty(), "single records do not overtake a batch");
+  return RecordAlone({op, task, std::move(record)});
 }
 
 std::vector<Result<Recorded>> Recorder::RecordAll(std::vector<Submission> submissions) {
-  std::vector<Result<Recorded>> results(submissions.size(), Result<Recorded>(Recorded{}));
-  std::vector<Placed> placed;
-  std::vector<size_t> index_of;
-  const auto commit = [&] {
-    Status done = Commit(placed);
-    for (size_t i = 0; i < placed.size(); ++i) {
-      const size_t index = index_of[i];
-      if (done.ok()) {
-        results[index] = std::move(placed[i].recorded);
-      } else {
-        // Find out which ones cannot be recorded by trying each alone.
-        Submission& submission = submissions[index];
-        submission.record.redacted = placed[i].line.step.redacted;
-        submission.record.meta = placed[i].line.step.meta;
-        submission.record.reply_frame = placed[i].line.step.reply_frame;
-        results[index] = Record(submission.op, submission.task, std::move(submission.record));
-      }
-    }
-    placed.clear();
-    index_of.clear();
-    while (tasks_.size() > options_.max_open_tasks) CloseOldest();
-  };
-  for (size_t i = 0; i < submissions.size(); ++i) {
-    // Tasks of the batch must stay open until it is committed.
-    if (tasks_.size() >= options_.max_open_tasks && !placed.empty()) commit();
-    Result<Placed> one = Place(submissions[i]);
-    if (!one.ok()) {
-      results[i] = std::move(one).error();
-      continue;
-    }
-    placed.push_back(std::move(*one));
-    index_of.push_back(i);
+  std::deque<Submission> waiting(std::make_move_iterator(submissions.begin()),
+                                 std::make_move_iterator(submissions.end()));
+  std::vector<Result<Recorded>> results;
+  while (!waiting.empty()) {
+    for (Result<Recorded>& result : Finish(Begin(waiting))) results.push_back(std::move(result));
   }
-  if (!placed.empty()) commit();
   return results;
 }
 

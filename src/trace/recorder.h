@@ -1,14 +1,18 @@
-// Records steps of many tasks under one log directory, durably. docs/formats/trace.md section 2 has the protocol.
+// Records steps of many tasks under one log directory, durably. docs/formats/trace.md section 2 has
+// the protocol.
 //
 //   KERF_ASSIGN_OR_RETURN(auto recorder, Recorder::Open(fs, clock, ids, {.log_dir = "logs"}));
-//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(), redactor));
-//   KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0", std::move(record)));
+//   KERF_ASSIGN_OR_RETURN(PreparedRecord record, PrepareRecord(input, recorder->names(),
+//   redactor)); KERF_ASSIGN_OR_RETURN(Recorded done, recorder->Record("swish", "0",
+//   std::move(record)));
 //
-// A task is opened, locked and recovered by its first record, and stays locked until Close() or the end of the Recorder. Not
-// thread-safe. Other processes may record other tasks under the same directory at the same time.
+// A task is opened, locked and recovered by its first record, and stays locked until Close() or the
+// end of the Recorder. Not thread-safe. Other processes may record other tasks under the same
+// directory at the same time.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <map>
 #include <memory>
@@ -24,6 +28,7 @@
 #include "trace/journal.h"
 #include "trace/names.h"
 #include "trace/prepared_record.h"
+#include "trace/recovery.h"
 
 namespace kerf::trace {
 
@@ -49,6 +54,8 @@ class Recorder {
     std::string owner = "another process";
     // Beyond this many, the task used longest ago is closed: every open task holds a descriptor.
     size_t max_open_tasks = 200;
+    // Lets the device work on a large batch, in a thread, while the next one is written.
+    bool overlap = false;
   };
 
   static Result<std::unique_ptr<Recorder>> Open(FileSystem& fs, Clock& clock, IdSource& ids,
@@ -57,10 +64,23 @@ class Recorder {
 
   // Durable when it returns.
   Result<Recorded> Record(const std::string& op, const std::string& task, PreparedRecord record);
-  // The same for many at the cost of one wait; results in the order of the submissions. One that fails does not take the
-  // others with it.
+  // The same for many at the cost of one wait; results in the order of the submissions. One that
+  // fails does not take the others with it.
   std::vector<Result<Recorded>> RecordAll(std::vector<Submission> submissions);
 
+  // RecordAll in two halves, so that the next batch can be written while the device takes this one.
+  // Begin() takes from the front of `waiting` as many as can go together. Finish() waits until they
+  // are durable; batches must be finished in the order in which they were begun.
+  class Batch;
+  struct BatchDeleter {
+    void operator()(Batch* batch) const;
+  };
+  using BatchPtr = std::unique_ptr<Batch, BatchDeleter>;
+  BatchPtr Begin(std::deque<Submission>& waiting);
+  std::vector<Result<Recorded>> Finish(BatchPtr batch);
+
+  // Opens the task; what had to be mended for that.
+  Result<RecoveryReport> Recover(const std::string& op, const std::string& task);
   // Opens the task if need be; the number of its last step, 0 for a new one.
   Result<int64_t> LastStep(const std::string& op, const std::string& task);
   void Close(const std::string& op, const std::string& task);
@@ -76,13 +96,21 @@ class Recorder {
 
   Result<Task*> OpenTask(const std::string& op, const std::string& task);
   Result<std::shared_ptr<Journal>> OpenJournal(const std::string& op);
-  void CloseOldest();
+  // Closes tasks that no batch uses until fewer than the maximum are open; false when all are in
+  // use.
+  bool MakeRoom();
   Result<Placed> Place(Submission& submission);
-  Status Commit(std::vector<Placed>& placed);
-  Status AppendLines(std::vector<Placed>& placed, LineKind kind);
-  Status WriteFiles(std::vector<Placed>& placed, std::vector<std::string>& created);
-  Status SyncJournals(const std::vector<Placed>& placed);
-  void RollBack(std::vector<Placed>& placed, const std::vector<std::string>& created);
+  // The halves of the protocol: lines and files; then, when they are durable, the commits.
+  Status Write(Batch& batch);
+  void Commit(Batch& batch);
+  void TakeBack(Batch& batch);
+  void TakeBackAll(Batch& batch, const Status& why);
+  Result<Recorded> RecordAlone(Submission submission);
+  Status AppendRecords(std::vector<Placed>& placed);
+  void AppendCommits(Batch& batch);
+  Status WriteFiles(Batch& batch);
+  Status SyncFiles(Batch& batch);
+  Status SyncJournals(const std::vector<Journal*>& journals);
 
   FileSystem& fs_;
   Clock& clock_;
@@ -93,6 +121,7 @@ class Recorder {
   std::map<Key, std::list<Task>::iterator> task_of_;
   std::map<std::string, std::weak_ptr<Journal>> journals_;
   std::set<std::string> folders_made_;
+  std::deque<Batch*> begun_;  // not finished yet, oldest first
 };
 
 }  // namespace kerf::trace

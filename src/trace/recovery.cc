@@ -48,7 +48,8 @@ class TaskRecovery {
     return {};
   }
 
-  // A batch is kept up to its first record that is not whole: later ones were written after it and never acknowledged.
+  // A batch is kept up to its first record that is not whole: later ones were written after it and
+  // never acknowledged.
   Status Finish(const std::string& batch, const std::vector<JournalLine>& records) {
     size_t whole = 0;
     while (whole < records.size() && FilesMatch(fs_, op_dir_, records[whole].step)) ++whole;
@@ -89,7 +90,8 @@ class TaskRecovery {
     if (found == journal_.unjournaled().end()) return {};
     const std::vector<std::string> names = std::move(found->second);
     journal_.unjournaled().erase(found);
-    // Step, then main before conductor, then action and attempt: the order in which they must have been made.
+    // Step, then main before conductor, then action and attempt: the order in which they must have
+    // been made.
     std::map<std::tuple<int64_t, bool, std::string, int64_t>, std::vector<std::string>> groups;
     for (const std::string& name : names) {
       if (journal_.KnowsFile(name)) continue;
@@ -138,8 +140,8 @@ class TaskRecovery {
       step.attempt = parsed.attempt;
       step.action = parsed.action.has_value() ? ActionName(*parsed.action) : parsed.word;
       step.names = NamesWord(parsed.names);
-      step.files.push_back({name, content.size(), Sha256Hex(content),
-                            TextEncodingName(DetectEncoding(content))});
+      step.files.push_back(
+          {name, content.size(), Sha256Hex(content), TextEncodingName(DetectEncoding(content))});
       if (parsed.parameter == "verify_res" && content.size() <= kShortResult) {
         line.verify_res = content;
       }

@@ -1,5 +1,5 @@
-// Brings one task of a trace into a state from which recording can go on, without losing or inventing anything.
-// docs/formats/trace.md, "Opening an existing trace".
+// Brings one task of a trace into a state from which recording can go on, without losing or
+// inventing anything. docs/formats/trace.md, "Opening an existing trace".
 #pragma once
 
 #include <string>

@@ -12,13 +12,14 @@
 namespace kerf::trace {
 namespace {
 
-// A shorter value would be found inside ordinary words and destroy the text; it is no credential worth the name either.
+// A shorter value would be found inside ordinary words and destroy the text; it is no credential
+// worth the name either.
 constexpr size_t kShortestSecret = 6;
 
 constexpr std::array<std::string_view, 15> kCredentialWords = {
-    "key",    "apikey",     "token",      "tokens",      "secret",
-    "secrets", "password",   "passwd",     "passphrase",  "credential",
-    "pat",    "credentials", "bearer",     "cookie",      "authorization"};
+    "key",     "apikey",      "token",  "tokens",     "secret",
+    "secrets", "password",    "passwd", "passphrase", "credential",
+    "pat",     "credentials", "bearer", "cookie",     "authorization"};
 
 // "OPENAI_API_KEY", "x-api-key", "apiKey" → lower-case words.
 std::vector<std::string> SplitWords(std::string_view name) {
@@ -116,8 +117,8 @@ Status Redactor::AddPattern(const std::string& pattern) {
   auto added =
       std::make_unique<Pattern>(pattern, "pattern " + std::to_string(patterns_.size() + 1));
   if (!added->expression.ok()) {
-    return InvalidInput("--redact '" + pattern + "' is not a valid pattern: " +
-                        added->expression.error() + " (RE2 syntax)");
+    return InvalidInput("--redact '" + pattern +
+                        "' is not a valid pattern: " + added->expression.error() + " (RE2 syntax)");
   }
   if (RE2::FullMatch("", added->expression)) {
     return InvalidInput("--redact '" + pattern + "' matches the empty text; make it stricter");

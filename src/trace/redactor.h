@@ -12,7 +12,8 @@
 
 namespace kerf::trace {
 
-// Whether a variable or key of this name is likely to hold a credential: OPENAI_API_KEY, github-token, "password" …
+// Whether a variable or key of this name is likely to hold a credential: OPENAI_API_KEY,
+// github-token, "password" …
 bool LooksLikeCredentialName(std::string_view name);
 
 class Redactor {
@@ -33,7 +34,8 @@ class Redactor {
 
   // Replaces what must not be stored and counts it. Returns whether anything changed.
   bool Redact(std::string& text, Counts& counts) const;
-  // The same for every string in a JSON text; strings under credential-like keys go whole. Refuses what is no JSON object.
+  // The same for every string in a JSON text; strings under credential-like keys go whole. Refuses
+  // what is no JSON object.
   Result<std::string> RedactMeta(const std::string& meta, Counts& counts) const;
 
  private:

@@ -135,8 +135,8 @@ ReplyFrame MakeFrame(std::string_view reply, const FoundObject& object) {
   frame.after = text(second.end, reply.size());
   frame.code_bytes = object.code.size();
   frame.code_form = FormOf(object.code, text(object.code_span.begin, object.code_span.end));
-  frame.description_form = FormOf(
-      object.description, text(object.description_span.begin, object.description_span.end));
+  frame.description_form =
+      FormOf(object.description, text(object.description_span.begin, object.description_span.end));
   return frame;
 }
 
@@ -147,14 +147,16 @@ std::optional<CodeReply> FindCodeReply(std::string_view reply) {
   // The frame goes into JSON, which cannot hold other bytes.
   if (DetectEncoding(reply) == TextEncoding::kBytes) return std::nullopt;
   std::optional<FoundObject> found;
-  // Each failed attempt may read to the end; the budget keeps hostile text from making that quadratic.
+  // Each failed attempt may read to the end; the budget keeps hostile text from making that
+  // quadratic.
   size_t budget = 8 * reply.size() + 65536;
   for (size_t at = reply.find('{'); at != std::string_view::npos;) {
     Attempt attempt = ReadObject(reply, at);
     if (attempt.found.has_value()) found = std::move(attempt.found);
     if (attempt.looked_at > budget) return std::nullopt;
     budget -= attempt.looked_at;
-    // A well-formed object is skipped whole: what is inside its strings is content, not another reply.
+    // A well-formed object is skipped whole: what is inside its strings is content, not another
+    // reply.
     at = reply.find('{', at + (attempt.length > 0 ? attempt.length : 1));
   }
   if (!found.has_value()) return std::nullopt;

@@ -7,11 +7,10 @@ Trace::Trace(Options options, std::unique_ptr<Recorder> recorder, int64_t last_s
 
 Result<std::unique_ptr<Trace>> Trace::Open(FileSystem& fs, Clock& clock, IdSource& ids,
                                            Options options) {
-  KERF_ASSIGN_OR_RETURN(std::unique_ptr<Recorder> recorder,
-                        Recorder::Open(fs, clock, ids,
-                                       {.log_dir = options.log_dir,
-                                        .names = options.names,
-                                        .owner = options.owner}));
+  KERF_ASSIGN_OR_RETURN(
+      std::unique_ptr<Recorder> recorder,
+      Recorder::Open(fs, clock, ids,
+                     {.log_dir = options.log_dir, .names = options.names, .owner = options.owner}));
   KERF_ASSIGN_OR_RETURN(const int64_t last_step,
                         recorder->LastStep(options.op_name, options.task_id));
   return std::unique_ptr<Trace>(new Trace(std::move(options), std::move(recorder), last_step));
@@ -21,8 +20,8 @@ Result<Recorded> Trace::Insert(StepInput input) {
   const Redactor& redactor = options_.redactor != nullptr ? *options_.redactor : no_redaction_;
   KERF_ASSIGN_OR_RETURN(PreparedRecord record,
                         PrepareRecord(std::move(input), options_.names, redactor));
-  KERF_ASSIGN_OR_RETURN(Recorded recorded, recorder_->Record(options_.op_name, options_.task_id,
-                                                             std::move(record)));
+  KERF_ASSIGN_OR_RETURN(Recorded recorded,
+                        recorder_->Record(options_.op_name, options_.task_id, std::move(record)));
   last_step_ = recorded.step;
   return recorded;
 }

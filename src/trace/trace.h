@@ -1,8 +1,9 @@
-// AIKG's Trace, in C++: one task's records, with the same operations, files, names and step numbers; and, unlike it, durable, and
-// continued when it is opened again.
+// AIKG's Trace, in C++: one task's records, with the same operations, files, names and step
+// numbers; and, unlike it, durable, and continued when it is opened again.
 //
-//   KERF_ASSIGN_OR_RETURN(auto trace, Trace::Open(fs, clock, ids, {.op_name = "swish", .task_id = "123", .log_dir = "~/logs"}));
-//   KERF_ASSIGN_OR_RETURN(auto step, trace->InsertDesignerOrCoderRecord(reply, prompt, reasoning, ActionType::kDoDesigner));
+//   KERF_ASSIGN_OR_RETURN(auto trace, Trace::Open(fs, clock, ids, {.op_name = "swish", .task_id =
+//   "123", .log_dir = "~/logs"})); KERF_ASSIGN_OR_RETURN(auto step,
+//   trace->InsertDesignerOrCoderRecord(reply, prompt, reasoning, ActionType::kDoDesigner));
 //
 // Not thread-safe. The task is locked while the Trace lives.
 #pragma once
@@ -37,12 +38,12 @@ class Trace {
                                         std::string profile,
                                         ActionType action_type = ActionType::kVerify,
                                         std::string meta = "");
-  Result<Recorded> InsertConductorRecord(std::string res, std::string prompt,
-                                         std::string reasoning, ActionType action_type,
-                                         std::string meta = "");
+  Result<Recorded> InsertConductorRecord(std::string res, std::string prompt, std::string reasoning,
+                                         ActionType action_type, std::string meta = "");
 
   [[nodiscard]] int64_t last_step() const { return last_step_; }
-  // Where the verifier of the next VERIFY step puts its files: it carries the coder's step, as in AIKG.
+  // Where the verifier of the next VERIFY step puts its files: it carries the coder's step, as in
+  // AIKG.
   [[nodiscard]] std::string VerifyDir() const;
 
  private:

@@ -9,7 +9,8 @@
 
 namespace kerf::trace {
 
-// (operator, task, step of the verify folder) → passed. Empty when there is no such file; what cannot be read is left out.
+// (operator, task, step of the verify folder) → passed. Empty when there is no such file; what
+// cannot be read is left out.
 using VerificationResults = std::map<std::tuple<std::string, std::string, int64_t>, bool>;
 
 VerificationResults ReadVerificationResults(FileSystem& fs, const std::string& run_path);

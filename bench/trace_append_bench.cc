@@ -1,0 +1,227 @@
+// Claim: recording a step durably costs little more than writing and syncing its files; recording
+// in batches costs little more than writing them at all.
+//
+//   kerf_trace_append_bench KERF_BINARY [--steps N] [--repeats N] [--dir D]
+//
+// kerf is measured as its users run it: the whole process `kerf trace append`, from JSON Lines in a
+// file to the last answer. The peers write the very files kerf wrote: the same names, bytes and
+// number. All take turns in one run, each in a fresh folder; ratios are of medians.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.h"
+#include "base/subprocess.h"
+#include "machine.h"
+
+namespace {
+
+namespace stdfs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  std::string kerf;
+  std::string dir;
+  int durable_steps = 300;
+  int batch_steps = 2000;
+  int repeats = 7;
+};
+
+// Text like what models write: lines of code with indentation, quotes and escapes.
+std::string CodeLike(size_t bytes, unsigned seed) {
+  std::string text;
+  while (text.size() < bytes) {
+    seed = seed * 1664525U + 1013904223U;
+    text += "    acc_" + std::to_string(seed % 97) + " = tl.load(x_ptr + offsets_" +
+            std::to_string(seed % 1009) + ", mask=mask, other=0.0)  # \"row\" " +
+            std::to_string(seed) + "\n";
+  }
+  text.resize(bytes);
+  return text;
+}
+
+struct Step {
+  std::string names[3];
+  std::string texts[3];
+};
+
+std::vector<Step> MakeSteps(int count) {
+  std::vector<Step> steps(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    Step& step = steps[static_cast<size_t>(i)];
+    char number[16];
+    std::snprintf(number, sizeof number, "%02d", i + 1);
+    static const char* const kParameters[3] = {"result", "prompt", "reasoning"};
+    for (int k = 0; k < 3; ++k) {
+      step.names[k] =
+          std::string("I0_S") + number + "_bench_op_DO_CODER_" + kParameters[k] + ".txt";
+      step.texts[k] = CodeLike(k == 1 ? 40000 : 30000, static_cast<unsigned>(i * 3 + k + 1));
+    }
+  }
+  return steps;
+}
+
+void WriteInput(const std::vector<Step>& steps, const std::string& path) {
+  std::ofstream out(path, std::ios::binary);
+  std::string line;
+  for (const Step& step : steps) {
+    line =
+        R"({"kind":"designer_or_coder","op_name":"bench_op","task_id":"0","action_type":"DO_CODER","res":)";
+    kerf::AppendJsonString(line, step.texts[0]);
+    line += ",\"prompt\":";
+    kerf::AppendJsonString(line, step.texts[1]);
+    line += ",\"reasoning\":";
+    kerf::AppendJsonString(line, step.texts[2]);
+    line +=
+        ",\"meta\":{\"duration_ms\":1234,\"model\":\"m\",\"tokens\":{\"input\":10,\"output\":20}}}"
+        "\n";
+    out << line;
+  }
+}
+
+double Seconds(Clock::time_point since) {
+  return std::chrono::duration<double>(Clock::now() - since).count();
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// A quiet start for every measurement: nothing dirty left from the one before. Old folders stay
+// until the end: for seconds after files were deleted, ext4 searches long for inodes that were not
+// in use recently.
+std::string FreshDir(const Options& options, const char* name) {
+  static int turn = 0;
+  const std::string dir = options.dir + "/" + name + std::to_string(++turn);
+  stdfs::create_directories(dir + "/bench_op");
+  ::sync();
+  return dir;
+}
+
+double RunKerf(const Options& options, const std::string& input, const char* durability) {
+  const std::string dir = FreshDir(options, "kerf");
+  const std::string script =
+      "exec \"$0\" trace append --log-dir \"$1\" --durability \"$2\" < \"$3\"";
+  const auto start = Clock::now();
+  auto outcome =
+      kerf::RunProcess({.argv = {"/bin/sh", "-c", script, options.kerf, dir, durability, input},
+                        .stdout_limit = size_t{64} << 20});
+  const double seconds = Seconds(start);
+  if (!outcome.ok() || outcome->exit_code != 0) {
+    std::fprintf(stderr, "kerf failed: %s\n",
+                 outcome.ok() ? outcome->stderr_text.c_str() : outcome.error().message.c_str());
+    std::exit(3);
+  }
+  return seconds;
+}
+
+double RunRaw(const Options& options, const std::vector<Step>& steps, bool sync) {
+  const std::string dir = FreshDir(options, "raw") + "/bench_op/";
+  const auto start = Clock::now();
+  for (const Step& step : steps) {
+    for (int k = 0; k < 3; ++k) {
+      const int fd =
+          ::open((dir + step.names[k]).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      if (fd < 0 ||
+          ::write(fd, step.texts[k].data(), step.texts[k].size()) !=
+              static_cast<ssize_t>(step.texts[k].size()) ||
+          (sync && ::fsync(fd) != 0)) {
+        std::perror("raw write");
+        std::exit(3);
+      }
+      ::close(fd);
+    }
+  }
+  return Seconds(start);
+}
+
+// AIKG's way: parse the reply, join the path, make the folder, open, write, close, for each text.
+constexpr char kPythonLoop[] = R"py(
+import json, os, sys, time
+steps = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+start = time.perf_counter()
+trace_list = []
+for s in steps:
+    trace_list.append(s)
+    for name in ("res", "prompt", "reasoning"):
+        target_dir = os.path.join(os.path.expanduser(sys.argv[2]), s["op_name"])
+        os.makedirs(target_dir, exist_ok=True)
+        label = {"res": "result"}.get(name, name)
+        path = os.path.join(target_dir, f"I{s['task_id']}_S{len(trace_list):02d}_{s['op_name']}_DoCoder_{label}.txt")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(str(s[name]))
+print(time.perf_counter() - start)
+)py";
+
+double RunPython(const Options& options, const std::string& input) {
+  const std::string dir = FreshDir(options, "python");
+  auto outcome = kerf::RunProcess({.argv = {"python3", "-c", kPythonLoop, input, dir}});
+  return outcome.ok() && outcome->exit_code == 0 ? std::atof(outcome->stdout_text.c_str()) : -1;
+}
+
+void Report(const char* what, int steps, const std::vector<double>& kerf,
+            const std::vector<double>& raw, const std::vector<double>& python) {
+  const double k = Median(kerf) / steps * 1e6;
+  const double r = Median(raw) / steps * 1e6;
+  std::printf("%-34s kerf %8.1f us/step   raw %8.1f us/step   ratio %.2f", what, k, r, k / r);
+  if (!python.empty() && Median(python) > 0) {
+    std::printf("   python loop %8.1f us/step", Median(python) / steps * 1e6);
+  }
+  std::printf("\n");
+}
+
+void Measure(const Options& options, const char* what, int count, const char* durability) {
+  const bool sync = std::string(durability) == "step";
+  const std::vector<Step> steps = MakeSteps(count);
+  const std::string input = options.dir + "/input.jsonl";
+  WriteInput(steps, input);
+  std::vector<double> kerf_times;
+  std::vector<double> raw_times;
+  std::vector<double> python_times;
+  for (int i = 0; i < options.repeats; ++i) {
+    raw_times.push_back(RunRaw(options, steps, sync));
+    kerf_times.push_back(RunKerf(options, input, durability));
+    if (!sync) python_times.push_back(RunPython(options, input));
+  }
+  Report(what, count, kerf_times, raw_times, python_times);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string arg = argv[i];
+    if (arg == "--steps" && i + 1 < argc) {
+      options.batch_steps = std::atoi(argv[++i]);
+    } else if (arg == "--repeats" && i + 1 < argc) {
+      options.repeats = std::atoi(argv[++i]);
+    } else if (arg == "--dir" && i + 1 < argc) {
+      options.dir = argv[++i];
+    } else {
+      options.kerf = arg;
+    }
+  }
+  if (options.kerf.empty()) {
+    std::fprintf(stderr, "usage: %s KERF_BINARY [--steps N] [--repeats N] [--dir D]\n", argv[0]);
+    return 2;
+  }
+  if (options.dir.empty()) options.dir = stdfs::temp_directory_path() / "kerf_trace_append_bench";
+  stdfs::create_directories(options.dir);
+  std::printf("%s\n", kerf::bench::MachineContext(options.dir).c_str());
+  std::printf("steps of 100 KB in 3 files; medians of %d turns\n", options.repeats);
+  Measure(options, "durable append (write+fsync)", options.durable_steps, "step");
+  Measure(options, "batch append (open/write/close)", options.batch_steps, "batch");
+  stdfs::remove_all(options.dir);
+  return 0;
+}

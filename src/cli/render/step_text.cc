@@ -1,0 +1,95 @@
+#include "cli/render/step_text.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+namespace kerf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+std::optional<T> NumberAt(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_number()) return std::nullopt;
+  return found->get<T>();
+}
+
+}  // namespace
+
+StepNumbers NumbersOf(const Step& step) {
+  StepNumbers numbers;
+  if (step.meta.empty()) return numbers;
+  const Json meta = Json::parse(step.meta, nullptr, false);
+  if (!meta.is_object()) return numbers;
+  numbers.duration_ms = NumberAt<double>(meta, "duration_ms");
+  numbers.cost_usd = NumberAt<double>(meta, "cost_usd");
+  numbers.speedup = NumberAt<double>(meta, "speedup");
+  if (const auto tokens = meta.find("tokens"); tokens != meta.end() && tokens->is_object()) {
+    numbers.input_tokens = NumberAt<int64_t>(*tokens, "input");
+    numbers.output_tokens = NumberAt<int64_t>(*tokens, "output");
+  }
+  if (const auto model = meta.find("model"); model != meta.end() && model->is_string()) {
+    numbers.model = model->get<std::string>();
+  }
+  return numbers;
+}
+
+std::string FormatDuration(double milliseconds) {
+  if (milliseconds <= 0) return "";
+  if (milliseconds < 1000) return fmt::format("{:.0f} ms", milliseconds);
+  const double seconds = milliseconds / 1000;
+  if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  const auto whole = static_cast<int64_t>(seconds);
+  return fmt::format("{} min {} s", whole / 60, whole % 60);
+}
+
+std::string ShortTime(const std::string& time) {
+  if (time.size() < 19) return time;
+  std::string text = time.substr(0, 19);
+  text[10] = ' ';
+  return text;
+}
+
+Table::Cell VerdictCell(Verification verification) {
+  const Style style = verification == Verification::kPassed   ? Style::kGood
+                      : verification == Verification::kFailed ? Style::kBad
+                                                              : Style::kPlain;
+  return {VerificationName(verification), style};
+}
+
+std::string StepJson(const std::string& run_path, const std::string& op, const Step& step) {
+  Json files = Json::array();
+  for (const StepFile& file : step.files) {
+    Json entry = {{"name", op + "/" + file.name}};
+    if (!file.sha256.empty()) {
+      entry["bytes"] = file.bytes;
+      entry["sha256"] = file.sha256;
+      entry["encoding"] = file.encoding;
+    }
+    files.push_back(std::move(entry));
+  }
+  Json row = {{"run", run_path},
+              {"op_name", op},
+              {"task_id", step.task},
+              {"step", step.step},
+              {"kind", RecordKindName(step.kind)},
+              {"action", step.action}};
+  if (!step.check.empty()) row["check"] = step.check;
+  if (step.attempt > 1) row["attempt"] = step.attempt;
+  row["verdict"] = VerificationName(step.verification);
+  row["time"] = step.time;
+  row["names"] = step.names;
+  row["journaled"] = step.journaled;
+  row["recovered"] = step.recovered;
+  row["files"] = std::move(files);
+  if (!step.meta.empty()) row["meta"] = Json::parse(step.meta, nullptr, false);
+  return DumpJson(row);
+}
+
+std::string DumpJson(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,37 @@
+// How steps look on a terminal and in JSON.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "artifact/step.h"
+#include "cli/render/table.h"
+
+namespace kerf::cli {
+
+// The numbers of a step's meta that kerf knows; see docs/formats/trace.md section 2.
+struct StepNumbers {
+  std::optional<double> duration_ms;
+  std::optional<int64_t> input_tokens;
+  std::optional<int64_t> output_tokens;
+  std::optional<double> cost_usd;
+  std::optional<double> speedup;
+  std::string model;
+};
+StepNumbers NumbersOf(const Step& step);
+
+// "812 ms", "3.4 s", "2 min 5 s"; empty for 0.
+std::string FormatDuration(double milliseconds);
+// "2026-11-15 03:29:31" of an RFC 3339 time.
+std::string ShortTime(const std::string& time);
+Table::Cell VerdictCell(Verification verification);
+
+// One object, without a line end.
+std::string StepJson(const std::string& run_path, const std::string& op, const Step& step);
+
+// Compact; bytes that are no UTF-8 become U+FFFD, because JSON cannot hold them.
+std::string DumpJson(const nlohmann::ordered_json& document);
+
+}  // namespace kerf::cli

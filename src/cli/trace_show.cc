@@ -1,0 +1,243 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/registry.h"
+#include "cli/render/output.h"
+#include "cli/render/step_text.h"
+#include "cli/render/text_width.h"
+#include "trace/reader.h"
+
+namespace kerf::cli {
+namespace {
+
+using trace::Address;
+
+// Lines of a text shown in a story; --full and a single step show all.
+constexpr size_t kStoryLines = 6;
+
+// The order in which a person reads a step.
+constexpr const char* kParameterOrder[] = {"prompt", "reasoning",  "result",    "reply",
+                                           "parsed", "verify_res", "error_log", "profile"};
+
+std::string FirstLines(const std::string& text, size_t limit) {
+  size_t end = 0;
+  size_t lines = 0;
+  while (end < text.size() && lines < limit) {
+    const size_t newline = text.find('\n', end);
+    end = newline == std::string::npos ? text.size() : newline + 1;
+    ++lines;
+  }
+  if (end >= text.size()) return text;
+  const auto rest = static_cast<size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(end),
+                                                   text.end(), '\n')) +
+                    1;
+  return text.substr(0, end) + fmt::format("… ({} more lines)", rest);
+}
+
+std::string Indented(const std::string& text) {
+  std::string out;
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t end = text.find('\n', at);
+    if (end == std::string::npos) end = text.size();
+    out += "    " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+class Story {
+ public:
+  Story(Context& context, const Address& address, bool full)
+      : context_(context), op_dir_(JoinPath(address.run_path, address.op)), full_(full) {}
+
+  Status Tell(const Address& address, const std::vector<Step>& steps) {
+    Totals(address, steps);
+    for (const Step& step : steps) KERF_RETURN_IF_ERROR(TellStep(step));
+    return {};
+  }
+
+  Status TellStep(const Step& step) {
+    Output& out = context_.out;
+    std::string title = fmt::format("step {:02d}  {}", step.step,
+                                    step.kind == RecordKind::kConductor ? step.check : step.action);
+    if (step.attempt > 1) title += fmt::format(" (attempt {})", step.attempt);
+    out.Data(out.Styled(Printable(title), Style::kBold));
+    const Table::Cell verdict = VerdictCell(step.verification);
+    if (!verdict.text.empty()) out.Data("  " + out.Styled(verdict.text, verdict.style));
+    out.Data(out.Styled(Facts(step), Style::kDim) + "\n");
+    for (const char* parameter : kParameterOrder) {
+      KERF_RETURN_IF_ERROR(TellText(step, parameter));
+    }
+    for (const RedactionNote& note : step.redacted) {
+      out.Data("  " +
+               out.Styled(fmt::format("redacted: {} ({}×)", Printable(note.what), note.count),
+                          Style::kWarn) +
+               "\n");
+    }
+    return {};
+  }
+
+ private:
+  void Totals(const Address& address, const std::vector<Step>& steps) {
+    double milliseconds = 0;
+    int64_t input = 0;
+    int64_t output = 0;
+    double cost = 0;
+    Verification last = Verification::kNone;
+    for (const Step& step : steps) {
+      const StepNumbers numbers = NumbersOf(step);
+      milliseconds += numbers.duration_ms.value_or(0);
+      input += numbers.input_tokens.value_or(0);
+      output += numbers.output_tokens.value_or(0);
+      cost += numbers.cost_usd.value_or(0);
+      if (step.kind == RecordKind::kVerifier) last = step.verification;
+    }
+    std::string line =
+        fmt::format("{} task {} in {}: {} records", Printable(address.op), Printable(address.task),
+                    Printable(address.run_path), steps.size());
+    if (last != Verification::kNone) line += fmt::format(", {}", VerificationName(last));
+    if (milliseconds > 0) line += ", " + FormatDuration(milliseconds);
+    if (input + output > 0) line += fmt::format(", {} tokens in, {} out", input, output);
+    if (cost > 0) line += fmt::format(", ${:.4f}", cost);
+    context_.out.Data(line + "\n\n");
+  }
+
+  static std::string Facts(const Step& step) {
+    const StepNumbers numbers = NumbersOf(step);
+    std::string facts;
+    if (!step.time.empty()) facts += "  " + ShortTime(step.time);
+    if (numbers.duration_ms) facts += "  " + FormatDuration(*numbers.duration_ms);
+    if (!numbers.model.empty()) facts += "  " + Printable(numbers.model);
+    if (numbers.input_tokens || numbers.output_tokens) {
+      facts += fmt::format("  {}+{} tokens", numbers.input_tokens.value_or(0),
+                           numbers.output_tokens.value_or(0));
+    }
+    if (numbers.cost_usd) facts += fmt::format("  ${:.4f}", *numbers.cost_usd);
+    if (numbers.speedup) facts += fmt::format("  speedup {:.2f}x", *numbers.speedup);
+    if (!step.journaled) facts += "  (no journal)";
+    if (step.recovered) facts += "  (recovered from its files)";
+    return facts;
+  }
+
+  Status TellText(const Step& step, const std::string& parameter) {
+    for (const StepFile& file : step.files) {
+      if (StepFileParameter(file) != parameter) continue;
+      Result<std::string> text = trace::ReadStepFile(context_.fs, op_dir_, file);
+      const std::string label = "  " + parameter;
+      if (!text.ok()) {
+        context_.out.Data(label + ": " + text.error().message + "\n");
+      } else if (text->empty()) {
+        context_.out.Data(label + ": (empty)\n");
+      } else {
+        const std::string shown = full_ ? *text : FirstLines(*text, kStoryLines);
+        context_.out.Data(label + ":\n" + Indented(Printable(shown, Newlines::kKeep)));
+      }
+    }
+    return {};
+  }
+
+  Context& context_;
+  const std::string op_dir_;
+  const bool full_;
+};
+
+std::vector<Step> StepsAt(const std::vector<Step>& steps, int64_t number) {
+  if (number < 0) return steps;
+  std::vector<Step> found;
+  std::copy_if(steps.begin(), steps.end(), std::back_inserter(found),
+               [&](const Step& step) { return step.step == number; });
+  return found;
+}
+
+// Adds the texts themselves to what StepJson tells.
+Result<std::string> FullJson(Context& context, const Address& address, const Step& step) {
+  const std::string op_dir = JoinPath(address.run_path, address.op);
+  auto row = nlohmann::ordered_json::parse(StepJson(address.run_path, address.op, step));
+  auto& texts = row["texts"] = nlohmann::ordered_json::object();
+  for (const StepFile& file : step.files) {
+    KERF_ASSIGN_OR_RETURN(std::string text, trace::ReadStepFile(context.fs, op_dir, file));
+    texts[StepFileParameter(file)] = std::move(text);
+  }
+  if (!step.reply_frame.empty()) {
+    KERF_ASSIGN_OR_RETURN(texts["reply"], trace::ReadRawReply(context.fs, op_dir, step));
+  }
+  return DumpJson(row);
+}
+
+// Exactly the bytes of one text, for pipes.
+Result<int> PrintPart(Context& context, const Address& address, const std::vector<Step>& steps,
+                      const std::string& part) {
+  const std::string op_dir = JoinPath(address.run_path, address.op);
+  for (const Step& step : steps) {
+    if (part == "reply" && step.kind == RecordKind::kDesignerOrCoder) {
+      KERF_ASSIGN_OR_RETURN(const std::string text, trace::ReadRawReply(context.fs, op_dir, step));
+      context.out.Data(text);
+      return kExitDone;
+    }
+    for (const StepFile& file : step.files) {
+      if (StepFileParameter(file) != part) continue;
+      KERF_ASSIGN_OR_RETURN(const std::string text, trace::ReadStepFile(context.fs, op_dir, file));
+      context.out.Data(text);
+      return kExitDone;
+    }
+  }
+  return NotFound("step " + std::to_string(address.step) + " has no " + part);
+}
+
+Result<int> Run(const Args& args, Context& context) {
+  KERF_ASSIGN_OR_RETURN(Address address, trace::ResolveAddress(context.fs, args.Positional(0)));
+  if (const auto step = args.GetNumber("--step")) address.step = *step;
+  KERF_ASSIGN_OR_RETURN(const std::vector<trace::TaskSteps> tasks,
+                        trace::ReadTasks(context.fs, address.run_path, address.op, address.task));
+  const std::vector<Step> steps = StepsAt(tasks[0].steps, address.step);
+  if (steps.empty()) {
+    return NotFound("task '" + address.task + "' has no step " + std::to_string(address.step));
+  }
+  if (args.Has("--part")) {
+    if (address.step < 0) return InvalidInput("--part needs one step: PATH:TASK:STEP or --step N");
+    return PrintPart(context, address, steps, args.Get("--part"));
+  }
+  if (args.Has("--json")) {
+    for (const Step& step : steps) {
+      KERF_ASSIGN_OR_RETURN(const std::string row, FullJson(context, address, step));
+      context.out.Data(row + "\n");
+    }
+    return kExitDone;
+  }
+  Story story(context, address, args.Has("--full") || address.step >= 0);
+  if (address.step >= 0) {
+    for (const Step& step : steps) KERF_RETURN_IF_ERROR(story.TellStep(step));
+  } else {
+    KERF_RETURN_IF_ERROR(story.Tell(address, steps));
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+Verb TraceShowVerb() {
+  return {.name = "trace show",
+          .summary = "Show one step, or a whole task as a readable story",
+          .details =
+              "PLACE is PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's folder, or a log\n"
+              "directory with a single operator; TASK may be empty when there is only one.",
+          .positionals = {{.name = "PLACE", .help = "which task or step"}},
+          .flags = {{.name = "--step", .value_name = "N", .help = "only this step", .number = true},
+                    {.name = "--full", .help = "whole texts instead of their first lines"},
+                    {.name = "--part",
+                     .value_name = "NAME",
+                     .help = "print exactly the bytes of one text of the step",
+                     .choices = {"prompt", "reasoning", "result", "reply", "verify_res",
+                                 "error_log", "profile"}},
+                    JsonFlag()},
+          .examples = {{"kerf trace show logs/swish", "the story of the only task"},
+                       {"kerf trace show logs/swish:0:4", "step 4 of task 0, in full"},
+                       {"kerf trace show logs/swish:0:4 --part reply",
+                        "what the model sent, byte for byte"}},
+          .run = Run};
+}
+
+}  // namespace kerf::cli
