@@ -7,10 +7,18 @@ namespace kerf::cli {
 
 std::vector<Verb> AllVerbs() {
   return {
-      // clang-format off: one verb per line, so that two new ones do not collide
-      TraceAppendVerb(), TraceLsVerb(), TraceShowVerb(), TraceCheckVerb(), DoctorVerb(),
-      CompletionVerb(),  ManVerb(),     VersionVerb(),   HelpVerb(),
-      // clang-format on
+      // One verb per line, so that two new ones do not collide in a merge.
+      TraceAppendVerb(),  //
+      TraceLsVerb(),      //
+      TraceShowVerb(),    //
+      TraceDiffVerb(),    //
+      TraceCheckVerb(),   //
+      TraceExportVerb(),  //
+      DoctorVerb(),       //
+      CompletionVerb(),   //
+      ManVerb(),          //
+      VersionVerb(),      //
+      HelpVerb(),         //
   };
 }
 

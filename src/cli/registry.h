@@ -15,6 +15,8 @@ Verb HelpVerb();
 Verb ManVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
+Verb TraceDiffVerb();
+Verb TraceExportVerb();
 Verb TraceLsVerb();
 Verb TraceShowVerb();
 Verb VersionVerb();

@@ -1,0 +1,136 @@
+#include "base/file_system.h"
+#include "cli/build_info.h"
+#include "cli/export_output.h"
+#include "cli/registry.h"
+#include "cli/render/output.h"
+#include "trace/export.h"
+#include "trace/export_atif.h"
+#include "trace/export_chrome.h"
+#include "trace/export_otlp.h"
+
+namespace kerf::cli {
+namespace {
+
+using trace::ExportTask;
+
+struct Job {
+  std::string format;
+  std::string target;  // "-", a file or a folder
+  bool content = false;
+  int64_t unreadable = 0;
+};
+
+std::unique_ptr<trace::TaskExporter> MakeExporter(FileSystem& fs, Job& job, ExportOutput& output) {
+  trace::ExportSettings settings;
+  settings.content = job.content;
+  settings.version = GetBuildInfo().version;
+  settings.unreadable = &job.unreadable;
+  settings.sink = [&output](std::string_view bytes) { return output.Write(bytes); };
+  if (job.format == "otlp") return trace::MakeOtlpExporter(fs, std::move(settings));
+  if (job.format == "atif") return trace::MakeAtifExporter(fs, std::move(settings));
+  return trace::MakeChromeExporter(fs, std::move(settings));
+}
+
+// One file for each task.
+Result<trace::ExportCount> ExportToFolder(FileSystem& fs, const trace::ExportChoice& choice,
+                                          Job& job) {
+  const std::string folder = ExpandHome(job.target);
+  KERF_RETURN_IF_ERROR(fs.CreateDirs(folder));
+  TaskFileNames names;
+  return trace::ForEachTask(fs, choice, [&](const ExportTask& task) -> Status {
+    const std::string path = JoinPath(folder, names.Next(task.run, task.op, task.task));
+    KERF_ASSIGN_OR_RETURN(const std::unique_ptr<ExportOutput> output, MakeFileExport(fs, path));
+    const std::unique_ptr<trace::TaskExporter> exporter = MakeExporter(fs, job, *output);
+    KERF_RETURN_IF_ERROR(exporter->Add(task));
+    KERF_RETURN_IF_ERROR(exporter->Finish());
+    return output->Commit();
+  });
+}
+
+Result<trace::ExportCount> ExportToOne(Context& context, const trace::ExportChoice& choice,
+                                       Job& job) {
+  std::unique_ptr<ExportOutput> output = MakeStdoutExport(context.out);
+  if (job.target != "-") {
+    KERF_ASSIGN_OR_RETURN(output, MakeFileExport(context.fs, job.target));
+  }
+  const std::unique_ptr<trace::TaskExporter> exporter = MakeExporter(context.fs, job, *output);
+  const bool one_document =
+      job.format == "atif" && job.target != "-" && !job.target.ends_with(".jsonl");
+  int64_t tasks = 0;
+  KERF_ASSIGN_OR_RETURN(
+      const trace::ExportCount count,
+      trace::ForEachTask(context.fs, choice, [&](const ExportTask& task) -> Status {
+        if (++tasks > 1 && one_document) {
+          return InvalidInput(
+              "there are several tasks, and an ATIF document holds one: choose one "
+              "with --task, or give a folder (-o " +
+              job.target + "/) or a file that ends with .jsonl");
+        }
+        return exporter->Add(task);
+      }));
+  KERF_RETURN_IF_ERROR(exporter->Finish());
+  KERF_RETURN_IF_ERROR(output->Commit());
+  return count;
+}
+
+Result<int> Run(const Args& args, Context& context) {
+  Job job{args.Get("--format"), args.Get("-o"), args.Has("--content"), 0};
+  KERF_ASSIGN_OR_RETURN(
+      const trace::ExportChoice choice,
+      trace::ChooseExport(context.fs, args.Positional(0), args.Get("--op"), args.Get("--task")));
+  const bool to_folder =
+      job.format == "atif" && job.target != "-" && IsFolderPath(context.fs, job.target);
+  KERF_ASSIGN_OR_RETURN(
+      const trace::ExportCount count,
+      to_folder ? ExportToFolder(context.fs, choice, job) : ExportToOne(context, choice, job));
+  if (job.target != "-") {
+    context.out.Note("kerf: exported to " + job.target + ": tasks " + std::to_string(count.tasks) +
+                     ", records " + std::to_string(count.records));
+  }
+  if (count.damaged_lines > 0 || job.unreadable > 0) {
+    context.out.Note("kerf: the export lacks " + std::to_string(count.damaged_lines) +
+                     " damaged journal lines and " + std::to_string(job.unreadable) +
+                     " unreadable texts; 'kerf trace check' tells which");
+    return kExitCorrupt;
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+Verb TraceExportVerb() {
+  return {
+      .name = "trace export",
+      .summary = "Write a trace in a format other tools read",
+      .details =
+          "otlp: OpenTelemetry GenAI spans as OTLP JSON Lines, one trace for each task.\n"
+          "atif: Harbor's trajectory, ATIF v1.7, one document for each task.\n"
+          "chrome: a timeline for Perfetto or chrome://tracing.\n"
+          "Times and numbers only, unless --content is given; a trajectory always has its\n"
+          "texts. docs/formats/export.md says what becomes what, and what is lost. Exit 4 when\n"
+          "damage kept something out of the export.",
+      .positionals = {{.name = "DIR",
+                       .help = "a run, a folder of runs, an operator's folder, or PATH:TASK"}},
+      .flags = {{.name = "--format",
+                 .value_name = "FORMAT",
+                 .help = "what to write",
+                 .choices = {"otlp", "atif", "chrome"},
+                 .required = true},
+                {.name = "--op", .value_name = "NAME", .help = "this operator only"},
+                {.name = "--task", .value_name = "ID", .help = "this task only"},
+                {.name = "-o",
+                 .value_name = "FILE",
+                 .help = "where to; a folder for several trajectories",
+                 .default_value = "-"},
+                {.name = "--content",
+                 .help = "prompts, replies, reasoning and logs too (otlp, chrome)"}},
+      .examples = {{"kerf trace export logs --format otlp -o run.jsonl",
+                    "for an OpenTelemetry collector"},
+                   {"kerf trace export logs --format atif -o trajectories/",
+                    "one trajectory for each task"},
+                   {"kerf trace export logs/relu:0 --format chrome -o relu.json",
+                    "then open relu.json in Perfetto"}},
+      .run = Run};
+}
+
+}  // namespace kerf::cli
