@@ -34,7 +34,8 @@ class FakeClock : public Clock {
 
 // "2026-11-15T03:29:31.123456Z"
 std::string FormatUtc(int64_t wall_nanos);
-// Reads what FormatUtc writes, and the same without a fraction or without a time of day. nullopt for anything else.
+// Reads what FormatUtc writes, and the same without a fraction or without a time of day. nullopt
+// for anything else.
 std::optional<int64_t> ParseUtc(std::string_view text);
 
 }  // namespace kerf

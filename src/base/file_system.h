@@ -1,8 +1,9 @@
-// The one seam between kerf and the disk. PosixFileSystem is the real thing; FakeFileSystem (fake_file_system.h) is an
-// in-memory disk for tests that can lose unsynced data, cut files and fail on demand.
+// The one seam between kerf and the disk. PosixFileSystem is the real thing; FakeFileSystem
+// (fake_file_system.h) is an in-memory disk for tests that can lose unsynced data, cut files and
+// fail on demand.
 //
-// Paths are plain strings. No call follows a symbolic link in the last component when it creates or writes, so that a link
-// planted in a log directory cannot lead a write outside it.
+// Paths are plain strings. No call follows a symbolic link in the last component when it creates or
+// writes, so that a link planted in a log directory cannot lead a write outside it.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +30,15 @@ struct DirEntry {
   FileKind kind = FileKind::kOther;
 };
 
-// An open file. Not thread-safe. Closed by the destructor; errors that matter are reported by Sync().
+// An open file. Not thread-safe. Closed by the destructor; errors that matter are reported by
+// Sync().
 class File {
  public:
   virtual ~File() = default;
   // All of it or an error; appends when the file was opened for appending.
   virtual Status Write(std::string_view bytes) = 0;
-  // Begins to write cached data to the device without waiting: a later Sync() of several files then waits once.
+  // Begins to write cached data to the device without waiting: a later Sync() of several files then
+  // waits once.
   virtual void StartSync() = 0;
   // Data and size are on the device when this returns.
   virtual Status Sync() = 0;
@@ -45,7 +48,8 @@ class File {
   // Waits for an exclusive advisory lock on the file; other processes that Lock() it wait.
   virtual Status Lock() = 0;
   virtual void Unlock() = 0;
-  // Whether `path` still names this very file: false when it or its folder was removed or replaced meanwhile.
+  // Whether `path` still names this very file: false when it or its folder was removed or replaced
+  // meanwhile.
   virtual bool IsStillAt(const std::string& path) = 0;
 };
 
@@ -60,7 +64,8 @@ class FileSystem {
   virtual ~FileSystem() = default;
 
   virtual Status CreateDirs(const std::string& path) = 0;
-  // Creates one folder durably; success when it is there already and is a real folder, not a link to one.
+  // Creates one folder durably; success when it is there already and is a real folder, not a link
+  // to one.
   virtual Status CreateDir(const std::string& path) = 0;
   // Fails when the file exists.
   virtual Result<std::unique_ptr<File>> OpenNew(const std::string& path) = 0;
@@ -77,10 +82,12 @@ class FileSystem {
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
   virtual Status SyncDir(const std::string& dir) = 0;
-  // Everything written so far to the file system that holds `path` is on the device when this returns. Costs one wait
-  // however many files were written, but also waits for other programs' data.
+  // Everything written so far to the file system that holds `path` is on the device when this
+  // returns. Costs one wait however many files were written, but also waits for other programs'
+  // data.
   virtual Status SyncAll(const std::string& path) = 0;
-  // Takes the lock at once or fails with kUnavailable and the text the present holder left. `owner` is that text for us.
+  // Takes the lock at once or fails with kUnavailable and the text the present holder left. `owner`
+  // is that text for us.
   virtual Result<std::unique_ptr<FileLock>> TryLock(const std::string& path,
                                                     const std::string& owner) = 0;
 };
@@ -88,8 +95,8 @@ class FileSystem {
 // The disk of this machine.
 std::unique_ptr<FileSystem> MakePosixFileSystem();
 
-// Replaces `path` in one step that survives a crash: temporary file, sync, rename, sync of the folder. A reader sees the
-// old content or the new, never a mixture.
+// Replaces `path` in one step that survives a crash: temporary file, sync, rename, sync of the
+// folder. A reader sees the old content or the new, never a mixture.
 Status WriteFileAtomic(FileSystem& fs, const std::string& path, std::string_view bytes);
 
 // "a/b" + "c" → "a/b/c".

@@ -21,8 +21,7 @@ const EVP_MD* Sha256Method() {
 std::string Sha256Hex(std::string_view bytes) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
-  const int ok =
-      EVP_Digest(bytes.data(), bytes.size(), digest, &length, Sha256Method(), nullptr);
+  const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &length, Sha256Method(), nullptr);
   KERF_CHECK(ok == 1 && length == 32, "OpenSSL could not compute SHA-256");
   std::string hex;
   hex.reserve(64);

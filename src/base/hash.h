@@ -1,4 +1,5 @@
-// SHA-256 for what a person may want to check by hand, XXH3 for checksums that only guard against damage.
+// SHA-256 for what a person may want to check by hand, XXH3 for checksums that only guard against
+// damage.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // A pull reader for one JSON text that keeps strings byte-exact.
 //
-// Document libraries refuse invalid UTF-8 and lone surrogates; a trace must store what a model really sent. Raw bytes in a
-// string come out as they went in, and a lone \ud800 comes out as the three bytes WTF-8 gives it. It is also the fast path
-// for journals and appended records (docs/decisions/0003-json.md).
+// Document libraries refuse invalid UTF-8 and lone surrogates; a trace must store what a model
+// really sent. Raw bytes in a string come out as they went in, and a lone \ud800 comes out as the
+// three bytes WTF-8 gives it. It is also the fast path for journals and appended records
+// (docs/decisions/0003-json.md).
 //
 //   JsonReader reader(line);
 //   std::string key, value;
@@ -81,8 +82,8 @@ class JsonReader {
   std::string error_;
 };
 
-// Appends `text` as a JSON string with its quotes. Lone surrogates become \ud800 escapes; bytes that are no UTF-8 become
-// U+FFFD, because JSON cannot hold them.
+// Appends `text` as a JSON string with its quotes. Lone surrogates become \ud800 escapes; bytes
+// that are no UTF-8 become U+FFFD, because JSON cannot hold them.
 void AppendJsonString(std::string& out, std::string_view text);
 
 }  // namespace kerf

@@ -1,6 +1,7 @@
 // Result<T>: a value, or the reason why kerf could not find one out.
 //
-// A bad kernel is data (a verdict), never an Error. An Error means that kerf itself could not do what it was asked to.
+// A bad kernel is data (a verdict), never an Error. An Error means that kerf itself could not do
+// what it was asked to.
 //
 //   Result<std::string> text = fs.ReadFile(path);
 //   KERF_ASSIGN_OR_RETURN(std::string text, fs.ReadFile(path));
@@ -42,7 +43,8 @@ struct Error {
   }
 };
 
-// InvalidInput("names: …") and so on read better at the place of return than Error{ErrorCode::k…, …}.
+// InvalidInput("names: …") and so on read better at the place of return than Error{ErrorCode::k…,
+// …}.
 Error InvalidInput(std::string message);
 Error NotFound(std::string message);
 Error Corrupt(std::string message);
@@ -57,8 +59,8 @@ template <typename T>
 class [[nodiscard]] Result {
  public:
   // Implicit, so that `return value;` and `return NotFound("…");` both read naturally.
-  Result(T value) : value_(std::move(value)) {}         // NOLINT
-  Result(Error error) : error_(std::move(error)) {}     // NOLINT
+  Result(T value) : value_(std::move(value)) {}      // NOLINT
+  Result(Error error) : error_(std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }
@@ -71,7 +73,8 @@ class [[nodiscard]] Result {
     KERF_CHECK(ok(), "the value of a failed Result was used");
     return *value_;
   }
-  // By value: a reference into a Result that is about to die would dangle in `for (auto& x : *List())`.
+  // By value: a reference into a Result that is about to die would dangle in `for (auto& x :
+  // *List())`.
   [[nodiscard]] T value() && {
     KERF_CHECK(ok(), "the value of a failed Result was used");
     return std::move(*value_);
@@ -123,19 +126,22 @@ using Status = Result<void>;
 #define KERF_CONCAT_INNER(a, b) a##b
 #define KERF_CONCAT(a, b) KERF_CONCAT_INNER(a, b)
 
-#define KERF_RETURN_IF_ERROR(expr)                       \
-  do {                                                   \
-    auto kerf_status = (expr);                           \
-    if (!kerf_status.ok()) {                             \
-      return std::move(kerf_status).error();             \
-    }                                                    \
+#define KERF_RETURN_IF_ERROR(expr)           \
+  do {                                       \
+    auto kerf_status = (expr);               \
+    if (!kerf_status.ok()) {                 \
+      return std::move(kerf_status).error(); \
+    }                                        \
   } while (false)
 
-#define KERF_ASSIGN_OR_RETURN(lhs, expr)                                     \
-  auto KERF_CONCAT(kerf_result_, __LINE__) = (expr);                         \
-  if (!KERF_CONCAT(kerf_result_, __LINE__).ok()) {                           \
-    return std::move(KERF_CONCAT(kerf_result_, __LINE__)).error();           \
-  }                                                                          \
+// `lhs` may be a declaration, which parentheses would break.
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define KERF_ASSIGN_OR_RETURN(lhs, expr)                           \
+  auto KERF_CONCAT(kerf_result_, __LINE__) = (expr);               \
+  if (!KERF_CONCAT(kerf_result_, __LINE__).ok()) {                 \
+    return std::move(KERF_CONCAT(kerf_result_, __LINE__)).error(); \
+  }                                                                \
   lhs = std::move(KERF_CONCAT(kerf_result_, __LINE__)).value()
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace kerf

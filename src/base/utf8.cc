@@ -8,7 +8,8 @@ namespace {
 
 bool IsSurrogate(char32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
 
-// Position of the first byte ≥ 0x80 at or after `i`; eight bytes at a time, since most text is ASCII.
+// Position of the first byte ≥ 0x80 at or after `i`; eight bytes at a time, since most text is
+// ASCII.
 size_t SkipAscii(std::string_view bytes, size_t i) {
   while (i + 8 <= bytes.size()) {
     uint64_t word;
@@ -45,13 +46,14 @@ TextEncoding DetectEncoding(std::string_view bytes) {
     const Utf8Char c = DecodeUtf8(bytes.substr(i));
     if (!c.valid) return TextEncoding::kBytes;
     if (IsSurrogate(c.value)) {
-      // A high surrogate directly before a low one would have been one character: that is CESU-8, not WTF-8.
+      // A high surrogate directly before a low one would have been one character: that is CESU-8,
+      // not WTF-8.
       const bool low = c.value >= 0xDC00;
       if (low && after_high_surrogate) return TextEncoding::kBytes;
       encoding = TextEncoding::kWtf8;
     }
-    const bool ascii_follows = i + c.length < bytes.size() &&
-                               static_cast<unsigned char>(bytes[i + c.length]) < 0x80;
+    const bool ascii_follows =
+        i + c.length < bytes.size() && static_cast<unsigned char>(bytes[i + c.length]) < 0x80;
     after_high_surrogate = c.value >= 0xD800 && c.value < 0xDC00 && !ascii_follows;
     i += c.length;
   }

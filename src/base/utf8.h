@@ -1,4 +1,5 @@
-// What kind of text a string of bytes is. kerf stores any bytes as they are; it only notes the kind.
+// What kind of text a string of bytes is. kerf stores any bytes as they are; it only notes the
+// kind.
 #pragma once
 
 #include <string>
@@ -19,8 +20,9 @@ const char* TextEncodingName(TextEncoding encoding);
 // Appends `code_point` (up to 0x10FFFF, lone surrogates included) in one to four bytes.
 void AppendUtf8(std::string& out, char32_t code_point);
 
-// One character at the front of `text`: its value and how many bytes it takes. A byte that begins no valid character gives
-// its own value, length 1 and valid = false. Lone surrogates are valid here; callers that mind look at the value.
+// One character at the front of `text`: its value and how many bytes it takes. A byte that begins
+// no valid character gives its own value, length 1 and valid = false. Lone surrogates are valid
+// here; callers that mind look at the value.
 struct Utf8Char {
   char32_t value = 0;
   size_t length = 1;
