@@ -96,7 +96,9 @@ class FileSystem {
 std::unique_ptr<FileSystem> MakePosixFileSystem();
 
 // Replaces `path` in one step that survives a crash: temporary file, sync, rename, sync of the
-// folder. A reader sees the old content or the new, never a mixture.
+// folder. A reader sees the old content or the new, never a mixture. The temporary name is fixed
+// (path + ".tmp"), so that a crash leaves at most one: callers see to it that only one writer
+// replaces a path at a time.
 Status WriteFileAtomic(FileSystem& fs, const std::string& path, std::string_view bytes);
 
 // "a/b" + "c" → "a/b/c".

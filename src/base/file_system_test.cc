@@ -58,7 +58,7 @@ TEST_F(PosixFileSystemTest, ReadingAFifoFailsAtOnce) {
 
 TEST_F(PosixFileSystemTest, AppendsTruncatesAndSyncs) {
   MustWrite("f", "one");
-  auto file = std::move(*fs_->OpenAppend(In("f")));
+  auto file = *fs_->OpenAppend(In("f"));
   ASSERT_TRUE(file->Write("two").ok());
   file->StartSync();
   EXPECT_TRUE(file->Sync().ok());
@@ -138,7 +138,7 @@ TEST_F(PosixFileSystemTest, StatDoesNotFollowLinks) {
 }
 
 TEST_F(PosixFileSystemTest, NoticesThatAnOpenFileWasReplaced) {
-  auto file = std::move(*fs_->OpenNew(In("f")));
+  auto file = *fs_->OpenNew(In("f"));
   EXPECT_TRUE(file->IsStillAt(In("f")));
   ASSERT_TRUE(fs_->Rename(In("f"), In("g")).ok());
   EXPECT_FALSE(file->IsStillAt(In("f")));
@@ -207,12 +207,12 @@ TEST_F(PosixFileSystemTest, LockIsFreedWhenItsHolderIsKilled) {
 }
 
 TEST_F(PosixFileSystemTest, FileLockMakesAnotherProcessWait) {
-  auto mine = std::move(*fs_->OpenAppend(In("f")));
+  auto mine = *fs_->OpenAppend(In("f"));
   ASSERT_TRUE(mine->Lock().ok());
   const pid_t other = ::fork();
   ASSERT_GE(other, 0);
   if (other == 0) {
-    auto file = std::move(*MakePosixFileSystem()->OpenAppend(In("f")));
+    auto file = *MakePosixFileSystem()->OpenAppend(In("f"));
     const bool ok = file->Lock().ok() && file->Write("2").ok();
     ::_exit(ok ? 0 : 1);
   }

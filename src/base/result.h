@@ -134,11 +134,14 @@ using Status = Result<void>;
     }                                        \
   } while (false)
 
+// `lhs` may be a declaration, which parentheses would break.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define KERF_ASSIGN_OR_RETURN(lhs, expr)                           \
   auto KERF_CONCAT(kerf_result_, __LINE__) = (expr);               \
   if (!KERF_CONCAT(kerf_result_, __LINE__).ok()) {                 \
     return std::move(KERF_CONCAT(kerf_result_, __LINE__)).error(); \
   }                                                                \
   lhs = std::move(KERF_CONCAT(kerf_result_, __LINE__)).value()
+// NOLINTEND(bugprone-macro-parentheses)
 
 }  // namespace kerf

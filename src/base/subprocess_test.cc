@@ -136,7 +136,7 @@ TEST(Subprocess, DropsWhatIsBeyondTheLimitAndSaysSo) {
 }
 
 TEST(Subprocess, FeedsMuchInput) {
-  Command command{.argv = {"cat"}, .input = std::string(10'000'000, 'x')};
+  Command command{.argv = {"cat"}, .input = std::string(8'000'000, 'x')};
   command.input += "end";
   const ProcessOutcome outcome = MustRun(command);
   EXPECT_EQ(outcome.exit_code, 0);

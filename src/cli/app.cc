@@ -49,7 +49,7 @@ Result<int> Dispatch(const std::vector<Verb>& verbs, const std::vector<std::stri
     context.out.Data(VersionLine() + "\n");
     return kExitDone;
   }
-  if (words[0].rfind("-", 0) == 0) {
+  if (!words[0].empty() && words[0].front() == '-') {
     return InvalidInput("unknown flag " + words[0] + "; flags follow the verb: kerf VERB " +
                         words[0] + ", see 'kerf help'");
   }

@@ -35,7 +35,7 @@ class AppTest : public ::testing::Test {
   int Run(const std::vector<std::string>& words) { return RunVerbs(verbs_, words, context_); }
 
   // Runs a verb that ends in `result`.
-  int RunWith(Result<int> result, const std::vector<std::string>& flags = {}) {
+  int RunWith(const Result<int>& result, const std::vector<std::string>& flags = {}) {
     verbs_ = {FakeVerb("go", [result](const Args&, Context&) { return result; })};
     std::vector<std::string> words = {"go"};
     words.insert(words.end(), flags.begin(), flags.end());

@@ -39,6 +39,7 @@ std::vector<Finding> Examine(Machine& machine) {
   // Each waits for other programs nearly all of its time; one after another they would take their
   // sum.
   std::vector<std::future<std::vector<Finding>>> pending;
+  pending.reserve(checks.size());
   for (const Check check : checks) {
     pending.push_back(std::async(std::launch::async, [check, &machine] { return check(machine); }));
   }

@@ -10,8 +10,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 std::string OutputOf(Machine& machine, std::vector<std::string> argv) {
   // All checks run at once and doctor promises an answer in two seconds.
   const Result<ProcessOutcome> outcome = machine.Run({.argv = std::move(argv),
-                                                      .stdout_limit = 64 * 1024,
-                                                      .stderr_limit = 64 * 1024,
+                                                      .stdout_limit = 65536,
+                                                      .stderr_limit = 65536,
                                                       .timeout = std::chrono::milliseconds(1400),
                                                       .grace = std::chrono::milliseconds(100)});
   if (!outcome.ok() || outcome->exit_code != 0) return "";

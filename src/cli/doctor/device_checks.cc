@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "base/file_system.h"
 #include "cli/doctor/check.h"
 
 namespace kerf::cli {
@@ -19,7 +22,7 @@ std::string NvidiaModels(Machine& machine) {
   const std::string root = "/proc/driver/nvidia/gpus";
   std::string models;
   for (const std::string& gpu : machine.List(root)) {
-    const std::string text = machine.Read(root + "/" + gpu + "/information");
+    const std::string text = machine.Read(JoinPath(root, gpu) + "/information");
     const std::string_view key = "Model:";
     const size_t at = text.find(key);
     if (at == std::string::npos) continue;

@@ -118,6 +118,7 @@ std::vector<Finding> CheckPython(Machine& machine) {
         std::async(std::launch::async, [&machine, path] { return Ask(machine, path); }));
   }
   std::vector<Interpreter> interpreters;
+  interpreters.reserve(pending.size());
   for (auto& answer : pending) interpreters.push_back(answer.get());
   return {PythonFinding(interpreters), PackageFinding("numpy", "NumPy references", interpreters),
           PackageFinding("torch", "PyTorch references and baselines", interpreters),

@@ -73,7 +73,7 @@ std::string VerbBranches(const std::vector<Verb>& verbs) {
   for (const Verb& verb : verbs) {
     std::string flags = "--help";
     for (const Flag& flag : verb.flags) flags += " " + flag.name;
-    text += "    '" + verb.name + "') flags='" + flags + "'; ";
+    text.append("    '").append(verb.name).append("') flags='").append(flags).append("'; ");
     text += verb.positionals.empty() ? "kind=none"
                                      : Offer(verb.positionals[0].name, verb.positionals[0].choices);
     text += " ;;\n";

@@ -90,7 +90,7 @@ std::vector<Line> FlagLines(const Verb& verb) {
 std::string ExitCodes(const Output& out) {
   std::string text;
   for (const auto& [code, meaning] : ExitCodeHelp()) {
-    text += (text.empty() ? "" : "; ") + code + " " + meaning;
+    text.append(text.empty() ? "" : "; ").append(code).append(" ").append(meaning);
   }
   return "\n" + out.Styled("Exit codes", Style::kBold) + "\n  " + Wrapped(text, 2) + "\n";
 }
@@ -133,6 +133,7 @@ std::string UsageLine(const Verb& verb) {
 
 std::string OverviewHelp(const std::vector<Verb>& verbs, const Output& out) {
   std::vector<Line> lines;
+  lines.reserve(verbs.size());
   for (const Verb& verb : verbs) lines.push_back({verb.name, verb.summary});
   return "kerf: the workbench for AI-generated accelerator kernels.\n\n" +
          out.Styled("Usage", Style::kBold) + "\n  kerf VERB [flags] [arguments]\n" +
@@ -145,6 +146,7 @@ std::string OverviewHelp(const std::vector<Verb>& verbs, const Output& out) {
 std::string GroupHelp(const std::string& group, const std::vector<Verb>& members,
                       const Output& out) {
   std::vector<Line> lines;
+  lines.reserve(members.size());
   for (const Verb& verb : members) lines.push_back({verb.name, verb.summary});
   return out.Styled("Usage", Style::kBold) + "\n  kerf " + group + " VERB [flags] [arguments]\n" +
          Section("Verbs", lines, out) + "\nMore: 'kerf " + group + " VERB --help'.\n";

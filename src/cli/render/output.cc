@@ -13,7 +13,7 @@
 namespace kerf::cli {
 namespace {
 
-constexpr size_t kBufferSize = 64 * 1024;
+constexpr size_t kBufferSize = 65536;
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
 std::string_view Variable(const char* name) {
