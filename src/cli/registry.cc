@@ -8,6 +8,8 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       TraceAppendVerb(),
+      TraceSearchVerb(),
+      TraceIndexVerb(),
       HelpVerb(),
       VersionVerb(),
   };

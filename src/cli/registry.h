@@ -14,6 +14,8 @@ Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TraceAppendVerb();
+Verb TraceIndexVerb();
+Verb TraceSearchVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.
