@@ -105,6 +105,7 @@ Result<bool> IndexStore::IsCurrent() {
 }
 
 Status IndexStore::Prepare() {
+  KERF_RETURN_IF_ERROR(database_.SetUp());
   KERF_RETURN_IF_ERROR(InstallFullText(database_));
   KERF_ASSIGN_OR_RETURN(bool current, IsCurrent());
   if (current) return {};

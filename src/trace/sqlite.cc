@@ -117,12 +117,11 @@ Result<Database> Database::Open(const std::string& path) {
   if (code != SQLITE_OK) return ErrorOf(handle, code, path);
   // SQLite falls back to reading only without a word.
   if (sqlite3_db_readonly(handle, "main") == 1) return Denied("index " + path + " is read-only");
-  KERF_RETURN_IF_ERROR(database.SetUp());
+  sqlite3_busy_timeout(handle, kBusyMillis);
   return database;
 }
 
 Status Database::SetUp() {
-  sqlite3_busy_timeout(handle_.get(), kBusyMillis);
   // A cache: NORMAL keeps it consistent, though not the newest, after a power cut.
   return Exec(
       "PRAGMA synchronous=NORMAL; PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY;"

@@ -54,6 +54,8 @@ class Database {
   // the first use, not here. No component of `path` may be a symbolic link.
   static Result<Database> Open(const std::string& path);
 
+  // How to cache and to sync; for each connection. The first call that looks into the file.
+  Status SetUp();
   Status Exec(const std::string& sql);
   // kCorrupt when the tables are not those the SQL expects.
   Result<Statement> Prepare(const std::string& sql);
@@ -73,7 +75,6 @@ class Database {
     void operator()(sqlite3* handle) const;
   };
   Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
-  Status SetUp();
   std::unique_ptr<sqlite3, Closer> handle_;
   std::string path_;
 };
