@@ -115,7 +115,11 @@ Result<IndexReport> TraceIndex::Update() {
   KERF_ASSIGN_OR_RETURN(const int64_t dead, store_->CountDead());
   if (dead < kToleratedDead) return report;
   KERF_ASSIGN_OR_RETURN(const int64_t live, store_->CountSteps());
-  return dead > live ? Rebuild() : report;
+  if (dead <= live) return report;
+  Result<IndexReport> rebuilt = Rebuild();
+  // That can wait until nobody else is writing.
+  const bool busy = !rebuilt.ok() && rebuilt.error().code == ErrorCode::kUnavailable;
+  return busy ? report : rebuilt;
 }
 
 Result<IndexReport> TraceIndex::Rebuild() {

@@ -2,15 +2,14 @@
 //
 //   op     one row per folder of the run: how far it was read
 //   step   one row per step; its id grows with its time
-//   text   FTS5, without a copy of the texts (content=''): a row per step under the step's id, a
-//   column per part, and
-//          one hidden column with a word for each value that a filter can ask for
-//   dead   ids of text rows whose step is gone. FTS5 can take a text out of a table without copies
-//   only when it is
-//          given the very same text again, and the file may be gone or changed; so the row stays,
-//          no step answers to its id, and the id is not used again. The index is rebuilt when too
-//          many are dead.
+//   text   FTS5 without a copy of the texts (content=''): a row per step under the step's id, a
+//          column per part, and a hidden column with a word for each value a filter can ask for
+//   dead   ids of text rows whose step is gone
 //   fact   numbers about the whole run
+//
+// FTS5 can take a row out of a table without copies only when it is given the very same texts
+// again, and the files may be gone or changed. So the row stays, no step answers to its id, and the
+// id is not used again. The index is rebuilt when more are dead than alive.
 #include "trace/index_store.h"
 
 #include <algorithm>
@@ -186,11 +185,12 @@ Status IndexStore::SaveOp(OpState& op) {
   return {};
 }
 
-Status IndexStore::RemoveOp(int64_t op_id) {
+Result<int64_t> IndexStore::RemoveOp(int64_t op_id) {
   KERF_ASSIGN_OR_RETURN(const std::vector<IndexedRow> rows, Rows(op_id));
   for (const IndexedRow& row : rows) KERF_RETURN_IF_ERROR(Remove(row.id));
   KERF_ASSIGN_OR_RETURN(Statement * remove, Cached("DELETE FROM op WHERE id = ?1"));
-  return remove->Bind(1, op_id).Run();
+  KERF_RETURN_IF_ERROR(remove->Bind(1, op_id).Run());
+  return static_cast<int64_t>(rows.size());
 }
 
 Result<std::vector<IndexedRow>> IndexStore::ReadRows(Statement& select) {

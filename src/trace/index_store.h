@@ -63,7 +63,8 @@ class IndexStore {
   Result<OpState> LoadOp(const std::string& name);
   // Inserts when op.id is 0, and sets it.
   Status SaveOp(OpState& op);
-  Status RemoveOp(int64_t op_id);
+  // With its steps; how many those were.
+  Result<int64_t> RemoveOp(int64_t op_id);
 
   Result<std::vector<IndexedRow>> Rows(int64_t op_id);
   Result<std::vector<IndexedRow>> ProvisionalRows(int64_t op_id);

@@ -1,13 +1,5 @@
-// How a change is noticed, per operator:
-//
-// - with a journal: its size and time. It only grows, so the lines after the mark are read; the
-// mark's last line must
-//   still be there, else the journal was cut or replaced and the operator is read again from the
-//   beginning. Records whose batch has no commit yet lie after the mark's settled end and are read
-//   again each time.
-// - without one, or when files appear that no line knows: the times of its folders.
-//
-// Reading again compares signatures: steps that are in the index already cost no tokenizing.
+// Reading an operator again compares signatures: steps that are in the index already cost no
+// tokenizing.
 #include "trace/index_update.h"
 
 #include <algorithm>
@@ -16,7 +8,6 @@
 #include <unordered_set>
 
 #include "base/hash.h"
-#include "trace/names.h"
 #include "trace/reader.h"
 #include "trace/step_texts.h"
 
@@ -24,13 +15,7 @@ namespace kerf::trace {
 namespace {
 
 constexpr int64_t kCommitEveryNs = 1'000'000'000;
-// A file system may keep times in steps of up to two seconds (FAT, old NFS): a folder changed more
-// recently than that may change again without a new time.
-constexpr int64_t kCoarsestTimeNs = 2'000'000'000;
-constexpr char kResultsFile[] = "verification_results.jsonl";
 constexpr char kResultsFact[] = "results_stamp";
-
-int64_t StampOf(const std::string& text) { return static_cast<int64_t>(Xxh3(text) >> 1); }
 
 // What a step consists of; two steps with the same value need not be told apart.
 std::string Describe(const Step& step) {
@@ -65,89 +50,23 @@ IndexUpdater::IndexUpdater(FileSystem& fs, Clock& clock, IndexStore& store, std:
       clock_(clock),
       store_(store),
       run_path_(std::move(run_path)),
-      on_progress_(std::move(progress)) {}
-
-Result<std::vector<std::string>> IndexUpdater::ListFolders() {
-  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs_.List(run_path_));
-  std::vector<std::string> names;
-  for (const DirEntry& entry : entries) {
-    // As the reader chooses operators, less its look into the folder: one without steps costs a row
-    // and no more.
-    if (entry.kind == FileKind::kDirectory && entry.name[0] != '.' &&
-        entry.name != "passed_cases") {
-      names.push_back(entry.name);
-    }
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-int64_t IndexUpdater::FolderStamp(const std::string& dir, bool has_journal) {
-  std::string text;
-  for (const char* folder : {"", kConductorFolder, kRecorderFolder}) {
-    const Result<std::optional<FileInfo>> info = fs_.Stat(JoinPath(dir, folder));
-    if (!info.ok() || !info->has_value()) continue;
-    const int64_t mtime_ns = (*info)->mtime_ns;
-    text += std::to_string(mtime_ns) + " " + std::to_string((*info)->size) + " ";
-    // With a journal this is only a second look: what kerf records shows in the journal's size.
-    if (has_journal) break;
-    if (clock_.WallNanos() - mtime_ns < kCoarsestTimeNs) return 0;
-  }
-  return std::max<int64_t>(StampOf(text), 1);
-}
-
-Result<OpState> IndexUpdater::Observe(const std::string& name) {
-  OpState seen;
-  seen.name = name;
-  const std::string dir = JoinPath(run_path_, name);
-  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> journal,
-                        fs_.Stat(JoinPath(dir, kJournalName)));
-  seen.has_journal = journal.has_value();
-  seen.folder_stamp = FolderStamp(dir, seen.has_journal);
-  if (journal.has_value()) {
-    seen.journal_bytes = static_cast<int64_t>(journal->size);
-    seen.journal_mtime_ns = journal->mtime_ns;
-  }
-  return seen;
-}
-
-IndexUpdater::Change IndexUpdater::Compare(const OpState& known, const OpState& seen) const {
-  if (everything_changed_ || known.id == 0 || known.has_journal != seen.has_journal) {
-    return Change::kFull;
-  }
-  const bool same_folders = known.folder_stamp == seen.folder_stamp && known.folder_stamp != 0;
-  if (!seen.has_journal) return same_folders ? Change::kNone : Change::kFull;
-  const bool same_size = seen.journal_bytes == known.journal_bytes;
-  const bool same_time = seen.journal_mtime_ns == known.journal_mtime_ns;
-  const bool open = known.mark.settled < known.mark.end;
-  if (same_size && !same_time) return Change::kFull;  // written over in place
-  if (same_size && !open) return same_folders ? Change::kNone : Change::kFull;
-  if (static_cast<uint64_t>(seen.journal_bytes) < known.mark.end) return Change::kFull;
-  return known.unjournaled_steps > 0 ? Change::kFull : Change::kTail;
-}
-
-Result<int64_t> IndexUpdater::ResultsStamp() {
-  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info,
-                        fs_.Stat(JoinPath(run_path_, kResultsFile)));
-  if (!info.has_value()) return 0;
-  return StampOf(std::to_string(info->size) + " " + std::to_string(info->mtime_ns));
-}
+      on_progress_(std::move(progress)),
+      watch_(fs_, clock_, run_path_) {}
 
 Status IndexUpdater::Update() {
-  KERF_ASSIGN_OR_RETURN(const std::vector<std::string> folders, ListFolders());
+  KERF_ASSIGN_OR_RETURN(const std::vector<std::string> folders, watch_.ListFolders());
   KERF_ASSIGN_OR_RETURN(const auto known, store_.LoadOps());
-  KERF_ASSIGN_OR_RETURN(const int64_t results, ResultsStamp());
+  KERF_ASSIGN_OR_RETURN(const int64_t results, watch_.ResultsStamp());
   KERF_ASSIGN_OR_RETURN(const int64_t known_results, store_.GetFact(kResultsFact));
   everything_changed_ = results != known_results;
   std::vector<std::string> changed;
   size_t still_there = 0;
   for (const std::string& name : folders) {
-    KERF_ASSIGN_OR_RETURN(const OpState seen, Observe(name));
+    KERF_ASSIGN_OR_RETURN(const OpState seen, watch_.Observe(name));
     const auto state = known.find(name);
     if (state != known.end()) ++still_there;
-    if (Compare(state == known.end() ? OpState() : state->second, seen) != Change::kNone) {
-      changed.push_back(name);
-    }
+    const bool same = state != known.end() && Compare(state->second, seen) == Change::kNone;
+    if (!same || everything_changed_) changed.push_back(name);
   }
   if (still_there < known.size()) KERF_RETURN_IF_ERROR(ForgetGone(folders));
   KERF_RETURN_IF_ERROR(SyncAll(changed, /*commit_often=*/true));
@@ -157,11 +76,11 @@ Status IndexUpdater::Update() {
 }
 
 Status IndexUpdater::Rebuild() {
-  KERF_ASSIGN_OR_RETURN(const std::vector<std::string> folders, ListFolders());
+  KERF_ASSIGN_OR_RETURN(const std::vector<std::string> folders, watch_.ListFolders());
   Transaction transaction(store_.database());
   KERF_RETURN_IF_ERROR(transaction.Begin());
   KERF_RETURN_IF_ERROR(store_.Clear());
-  KERF_ASSIGN_OR_RETURN(const int64_t results, ResultsStamp());
+  KERF_ASSIGN_OR_RETURN(const int64_t results, watch_.ResultsStamp());
   KERF_RETURN_IF_ERROR(SyncAll(folders, /*commit_often=*/false));
   KERF_RETURN_IF_ERROR(store_.SetFact(kResultsFact, results));
   return transaction.Commit();
@@ -173,8 +92,8 @@ Status IndexUpdater::ForgetGone(const std::vector<std::string>& folders) {
   KERF_ASSIGN_OR_RETURN(const auto known, store_.LoadOps());
   for (const auto& [name, op] : known) {
     if (std::binary_search(folders.begin(), folders.end(), name)) continue;
-    KERF_RETURN_IF_ERROR(store_.RemoveOp(op.id));
-    ++removed_;
+    KERF_ASSIGN_OR_RETURN(const int64_t steps, store_.RemoveOp(op.id));
+    removed_ += steps;
   }
   return transaction.Commit();
 }
@@ -206,8 +125,8 @@ Status IndexUpdater::SyncAll(const std::vector<std::string>& names, bool commit_
 Status IndexUpdater::Sync(const std::string& name) {
   // Now that nobody else writes: another process may have done this one.
   KERF_ASSIGN_OR_RETURN(const OpState known, store_.LoadOp(name));
-  KERF_ASSIGN_OR_RETURN(const OpState seen, Observe(name));
-  switch (Compare(known, seen)) {
+  KERF_ASSIGN_OR_RETURN(const OpState seen, watch_.Observe(name));
+  switch (everything_changed_ ? Change::kFull : Compare(known, seen)) {
     case Change::kNone:
       return {};
     case Change::kTail:

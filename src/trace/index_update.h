@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "base/file_system.h"
 #include "base/result.h"
 #include "trace/index_store.h"
+#include "trace/run_watch.h"
 
 namespace kerf::trace {
 
@@ -36,15 +36,6 @@ class IndexUpdater {
   [[nodiscard]] int64_t removed() const { return removed_; }
 
  private:
-  enum class Change { kNone, kTail, kFull };
-
-  Result<std::vector<std::string>> ListFolders();
-  // What stat says about an operator's folder now.
-  Result<OpState> Observe(const std::string& name);
-  int64_t FolderStamp(const std::string& dir, bool has_journal);
-  Change Compare(const OpState& known, const OpState& seen) const;
-  Result<int64_t> ResultsStamp();
-
   Status Sync(const std::string& name);
   Status SyncFull(OpState known, OpState seen);
   Status SyncTail(OpState known, OpState seen);
@@ -62,6 +53,7 @@ class IndexUpdater {
   IndexStore& store_;
   const std::string run_path_;
   const std::function<void(const IndexProgress&)> on_progress_;
+  RunWatch watch_;
   bool everything_changed_ = false;
   IndexProgress progress_now_;
   int64_t removed_ = 0;

@@ -272,7 +272,8 @@ TEST_F(SearchTest, BearsVeryLongQueries) {
 }
 
 TEST_F(SearchTest, FindsWordsBesideBytesThatAreNoText) {
-  Code("relu", "0", std::string("\xff\xfe bad \x80 needle \0 after\x1b[31m \xed\xa0\x80", 35));
+  constexpr char kBytes[] = "\xff\xfe bad \x80 needle \0 after\x1b[31m \xed\xa0\x80";
+  Code("relu", "0", std::string(kBytes, sizeof kBytes - 1));
   const std::vector<SearchHit> hits = Find("needle");
   ASSERT_EQ(hits.size(), 1u);
   EXPECT_NE(Marked(hits[0]).find("[needle]"), std::string::npos);
