@@ -108,13 +108,22 @@ Status IndexStore::Prepare() {
   KERF_RETURN_IF_ERROR(InstallFullText(database_));
   KERF_ASSIGN_OR_RETURN(bool current, IsCurrent());
   if (current) return {};
+  Status created = Create();
+  if (created.ok() || created.error().code != ErrorCode::kUnavailable) return created;
+  // Whoever made us wait may have made the tables, and be filling them now.
+  KERF_ASSIGN_OR_RETURN(current, IsCurrent());
+  if (current) return {};
+  return created;
+}
+
+Status IndexStore::Create() {
   KERF_ASSIGN_OR_RETURN(const int64_t objects,
                         database_.QueryInt("SELECT count(*) FROM sqlite_schema"));
   if (objects > 0) KERF_RETURN_IF_ERROR(database_.Wipe());
   KERF_RETURN_IF_ERROR(database_.UseConcurrentReaders());
   Transaction transaction(database_);
   KERF_RETURN_IF_ERROR(transaction.Begin());
-  KERF_ASSIGN_OR_RETURN(current, IsCurrent());
+  KERF_ASSIGN_OR_RETURN(const bool current, IsCurrent());
   if (current) return {};  // another process was quicker
   KERF_RETURN_IF_ERROR(database_.Exec(kTables));
   KERF_RETURN_IF_ERROR(database_.Exec("PRAGMA application_id=" + std::to_string(kApplicationId) +

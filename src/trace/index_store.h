@@ -99,6 +99,7 @@ class IndexStore {
   // The first free id of that time that is larger than `after`.
   Result<int64_t> FreeId(int64_t time_us, int64_t after);
   Result<bool> IsCurrent();
+  Status Create();
 
   // The statements go before the database.
   Database database_;
