@@ -11,9 +11,11 @@ std::vector<Verb> AllVerbs() {
       TraceAppendVerb(),  //
       TraceLsVerb(),      //
       TraceShowVerb(),    //
+      TraceSearchVerb(),  //
       TraceDiffVerb(),    //
       TraceCheckVerb(),   //
       TraceExportVerb(),  //
+      TraceIndexVerb(),   //
       DoctorVerb(),       //
       CompletionVerb(),   //
       ManVerb(),          //

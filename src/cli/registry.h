@@ -19,6 +19,8 @@ Verb TraceDiffVerb();
 Verb TraceExportVerb();
 Verb TraceLsVerb();
 Verb TraceShowVerb();
+Verb TraceIndexVerb();
+Verb TraceSearchVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.
