@@ -27,9 +27,8 @@ class TailReader {
       if (end == std::string_view::npos) break;
       const std::string_view line = bytes.substr(at, end + 1 - at);
       const uint64_t offset = base + at;
-      ScanJournal(line, offset, [&](JournalLine&& decoded, uint64_t) {
-        Apply(std::move(decoded), offset);
-      });
+      ScanJournal(line, offset,
+                  [&](JournalLine&& decoded, uint64_t) { Apply(std::move(decoded), offset); });
       tail_.mark.line_begin = offset;
       tail_.mark.end = offset + line.size();
       tail_.mark.line_hash = Xxh3(line);
