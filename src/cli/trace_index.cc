@@ -6,7 +6,6 @@
 #include "cli/render/output.h"
 #include "cli/render/text_width.h"
 #include "trace/index.h"
-#include "trace/reader.h"
 
 namespace kerf::cli {
 namespace {
@@ -64,11 +63,11 @@ std::string AsJson(const Indexed& done) {
 
 Result<int> Run(const Args& args, Context& context) {
   const bool as_json = args.Has("--json");
-  KERF_ASSIGN_OR_RETURN(const std::vector<trace::Run> runs,
-                        trace::FindRuns(context.fs, args.Positional(0)));
+  KERF_ASSIGN_OR_RETURN(const trace::SearchTarget target,
+                        trace::FindSearchTarget(context.fs, args.Positional(0)));
   std::string json = "{\"runs\":[";
-  for (size_t i = 0; i < runs.size(); ++i) {
-    KERF_ASSIGN_OR_RETURN(const Indexed done, Rebuild(runs[i].path, context));
+  for (size_t i = 0; i < target.runs.size(); ++i) {
+    KERF_ASSIGN_OR_RETURN(const Indexed done, Rebuild(target.runs[i], context));
     if (as_json) {
       json += (i == 0 ? "" : ",\n") + AsJson(done);
     } else {

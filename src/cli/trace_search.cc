@@ -3,32 +3,10 @@
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/text_width.h"
-#include "trace/reader.h"
 #include "trace/search.h"
 
 namespace kerf::cli {
 namespace {
-
-struct Target {
-  std::vector<std::string> runs;
-  std::string op;  // when DIR is an operator's folder
-};
-
-Result<Target> FindTarget(FileSystem& fs, const std::string& raw_path) {
-  const std::string path = ExpandHome(raw_path);
-  Target target;
-  // What has an index is a run: no need to look into a thousand folders first.
-  if (trace::HasIndex(fs, path)) {
-    target.runs.push_back(path);
-    return target;
-  }
-  KERF_ASSIGN_OR_RETURN(const std::vector<trace::Run> runs, trace::FindRuns(fs, path));
-  for (const trace::Run& run : runs) target.runs.push_back(run.path);
-  const bool is_op = runs.size() == 1 && runs[0].ops.size() == 1 &&
-                     runs[0].path == ParentPath(path) && runs[0].ops[0] == BaseName(path);
-  if (is_op) target.op = runs[0].ops[0];
-  return target;
-}
 
 Result<std::optional<int64_t>> Moment(const Args& args, const std::string& flag, Clock& clock) {
   if (!args.Has(flag)) return std::optional<int64_t>();
@@ -190,7 +168,8 @@ void Print(const Found& found, bool as_json, Context& context) {
 
 Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(trace::SearchRequest request, RequestOf(args, context.clock));
-  KERF_ASSIGN_OR_RETURN(const Target target, FindTarget(context.fs, args.Positional(0)));
+  KERF_ASSIGN_OR_RETURN(const trace::SearchTarget target,
+                        trace::FindSearchTarget(context.fs, args.Positional(0)));
   if (request.op.empty()) request.op = target.op;
   Found found;
   for (const std::string& run : target.runs) {

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "trace/names.h"
+#include "trace/reader.h"
 
 namespace kerf::trace {
 namespace {
@@ -15,6 +16,11 @@ constexpr int64_t kToleratedDead = 1000;
 
 std::string IndexPath(const std::string& run_path) {
   return JoinPath(JoinPath(run_path, kPrivateFolder), kIndexFile);
+}
+
+bool Exists(FileSystem& fs, const std::string& path) {
+  const Result<std::optional<FileInfo>> info = fs.Stat(path);
+  return info.ok() && info->has_value();
 }
 
 std::string CacheHome(const std::string& chosen) {
@@ -53,9 +59,25 @@ Result<std::unique_ptr<IndexStore>> OpenInCache(FileSystem& fs, const std::strin
 
 }  // namespace
 
-bool HasIndex(FileSystem& fs, const std::string& run_path) {
-  const Result<std::optional<FileInfo>> info = fs.Stat(IndexPath(run_path));
-  return info.ok() && info->has_value() && (*info)->kind == FileKind::kFile;
+Result<SearchTarget> FindSearchTarget(FileSystem& fs, const std::string& raw_path) {
+  std::string path = ExpandHome(raw_path);
+  // An operator is known by the name of its folder, which "." does not tell.
+  if (BaseName(path) == "." || BaseName(path) == "..") {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(path, error);
+    if (!error) path = real.string();
+  }
+  SearchTarget target;
+  if (Exists(fs, IndexPath(path)) && !Exists(fs, JoinPath(path, kJournalName))) {
+    target.runs.push_back(path);
+    return target;
+  }
+  KERF_ASSIGN_OR_RETURN(const std::vector<Run> runs, FindRuns(fs, path));
+  for (const Run& run : runs) target.runs.push_back(run.path);
+  const bool is_op = runs.size() == 1 && runs[0].ops.size() == 1 &&
+                     runs[0].path == ParentPath(path) && runs[0].ops[0] == BaseName(path);
+  if (is_op) target.op = runs[0].ops[0];
+  return target;
 }
 
 TraceIndex::TraceIndex(FileSystem& fs, Clock& clock, std::string run_path, Options options,

@@ -312,6 +312,21 @@ TEST_F(TraceIndexTest, IsRebuiltWhenMostOfItIsDead) {
   EXPECT_EQ(Count("left"), 1u);
 }
 
+TEST_F(TraceIndexTest, KnowsARunAFolderOfRunsAndAnOperator) {
+  Code("relu", "0", "first");
+  for (const bool indexed : {false, true}) {
+    if (indexed) Update(*Open());
+    EXPECT_EQ(FindSearchTarget(*fs_, run_)->runs, std::vector<std::string>{run_});
+    EXPECT_EQ(FindSearchTarget(*fs_, run_)->op, "");
+    EXPECT_EQ(FindSearchTarget(*fs_, root_)->runs, std::vector<std::string>{run_});
+    for (const char* op : {"/relu", "/relu/", "/relu/."}) {
+      EXPECT_EQ(FindSearchTarget(*fs_, run_ + op)->runs, std::vector<std::string>{run_});
+      EXPECT_EQ(FindSearchTarget(*fs_, run_ + op)->op, "relu");
+    }
+  }
+  EXPECT_FALSE(FindSearchTarget(*fs_, root_ + "/absent").ok());
+}
+
 TEST_F(TraceIndexTest, TellsThatAnotherProcessIsWriting) {
   Code("relu", "0", "first");
   EXPECT_EQ(Count("first"), 1u);
