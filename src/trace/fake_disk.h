@@ -21,7 +21,9 @@ struct FakeDisk {
   // Writes a file as another program would: no journal, folders made on the way.
   void Put(const std::string& path, const std::string& bytes) {
     ASSERT_TRUE(fs.CreateDirs(ParentPath(path)).ok());
-    if (fs.Stat(path)->has_value()) ASSERT_TRUE(fs.Remove(path).ok());
+    if (fs.Stat(path)->has_value()) {
+      ASSERT_TRUE(fs.Remove(path).ok());
+    }
     Result<std::unique_ptr<File>> file = fs.OpenNew(path);
     ASSERT_TRUE(file.ok()) << file.error().message;
     ASSERT_TRUE((*file)->Write(bytes).ok());

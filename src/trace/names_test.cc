@@ -309,6 +309,8 @@ struct Refusal {
   const char* rule;
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.rule; }
+
 class RefusedNames : public ::testing::TestWithParam<Refusal> {};
 
 TEST_P(RefusedNames, SayWhichRule) {

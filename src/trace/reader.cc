@@ -4,6 +4,7 @@
 #include <charconv>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "base/json_reader.h"
 #include "trace/names.h"
 #include "trace/recovery.h"
@@ -14,6 +15,7 @@ namespace kerf::trace {
 namespace {
 
 bool IsDirectory(FileSystem& fs, const std::string& path) {
+  if (path.empty()) return false;
   // A trailing slash makes Stat look through a link to a run, which users do have.
   const Result<std::optional<FileInfo>> info = fs.Stat(path + "/");
   return info.ok() && info->has_value() && (*info)->kind == FileKind::kDirectory;
@@ -136,22 +138,45 @@ class OpReader {
   void Apply(JournalLine&& line) {
     if (line.kind == LineKind::kRecord) {
       open_[line.batch].push_back(journaled_.size());
+      batch_of_.push_back(Xxh3(line.batch));
       journaled_.push_back(std::move(line.step));
       return;
     }
     const auto batch = open_.find(line.batch);
-    if (batch == open_.end()) return;
     if (line.kind == LineKind::kAbandon) {
-      dropped_.insert(batch->second.begin(), batch->second.end());
+      if (batch != open_.end()) {
+        dropped_.insert(batch->second.begin(), batch->second.end());
+      } else {
+        DropCommitted(Xxh3(line.batch));
+      }
     }
-    open_.erase(batch);
+    if (batch != open_.end()) open_.erase(batch);
   }
 
-  // Records without commit count when they are whole; of two for the same place the later one
-  // counts.
+  // When the sync of a commit fails, nothing is acknowledged: the abandon that follows counts.
+  void DropCommitted(uint64_t batch) {
+    for (size_t i = 0; i < batch_of_.size(); ++i) {
+      if (batch_of_[i] == batch) dropped_.insert(i);
+    }
+  }
+
+  [[nodiscard]] bool IsGivenUp(size_t index) const {
+    const Step& step = journaled_[index];
+    return std::any_of(
+        journaled_.begin() + static_cast<std::ptrdiff_t>(index) + 1, journaled_.end(),
+        [&](const Step& later) { return later.task == step.task && GivesUp(later, step); });
+  }
+
+  // Records without commit count when they are whole and were not given up for a later one.
   void DropUnfinished() {
     for (const auto& [batch, indexes] : open_) {
       for (const size_t index : indexes) {
+        if (IsGivenUp(index)) {
+          dropped_.insert(index);
+          // What the roll-back could not remove is nobody's record.
+          for (const StepFile& file : journaled_[index].files) known_.insert(file.name);
+          continue;
+        }
         if (FilesMatch(fs_, trace_.dir, journaled_[index])) {
           ++trace_.uncommitted;
           continue;
@@ -236,22 +261,41 @@ class OpReader {
     for (auto& [task, steps] : steps_of_) {
       std::stable_sort(steps.begin(), steps.end(),
                        [](const Step& a, const Step& b) { return StepOrder(a) < StepOrder(b); });
-      // Of two records for one place, the later line counts: the earlier was given up.
       std::vector<Step> unique;
-      for (Step& step : steps) {
-        if (!unique.empty() && step.journaled && unique.back().journaled &&
-            StepOrder(unique.back()) == StepOrder(step)) {
-          unique.back() = std::move(step);
-        } else {
-          unique.push_back(std::move(step));
-        }
-      }
+      for (Step& step : steps) AddUnlessSamePlace(unique, std::move(step));
       InferFailures(unique);
       trace_.tasks.push_back({trace_.op, task, std::move(unique)});
     }
     std::sort(trace_.tasks.begin(), trace_.tasks.end(),
               [](const TaskSteps& a, const TaskSteps& b) { return NaturalLess(a.task, b.task); });
     std::sort(trace_.unknown_files.begin(), trace_.unknown_files.end());
+  }
+
+  // Of two records for one place, the later line counts: the earlier was given up. A recovered one
+  // replaces nothing: its files were found beside those of the record that is there.
+  static void AddUnlessSamePlace(std::vector<Step>& steps, Step step) {
+    for (auto other = steps.rbegin(); other != steps.rend(); ++other) {
+      if (StepOrder(*other) != StepOrder(step)) break;
+      if (!other->journaled || !step.journaled) continue;
+      if (!step.recovered && !other->recovered) {
+        *other = std::move(step);
+        return;
+      }
+      if (step.recovered && step.action == other->action) {
+        AddFiles(*other, std::move(step));
+        return;
+      }
+    }
+    steps.push_back(std::move(step));
+  }
+
+  static void AddFiles(Step& step, Step&& more) {
+    for (StepFile& file : more.files) {
+      const bool known = std::any_of(step.files.begin(), step.files.end(),
+                                     [&](const StepFile& own) { return own.name == file.name; });
+      if (!known) step.files.push_back(std::move(file));
+    }
+    if (step.verification == Verification::kUnknown) step.verification = more.verification;
   }
 
   // Errors are analysed only after a failure: that tells the result where nothing else does.
@@ -270,6 +314,7 @@ class OpReader {
   OpTrace trace_;
   std::vector<Listed> listed_;
   std::vector<Step> journaled_;
+  std::vector<uint64_t> batch_of_;                   // parallel to journaled_: a hash of the batch
   std::map<std::string, std::vector<size_t>> open_;  // batch → indexes of journaled_
   std::unordered_set<size_t> dropped_;
   std::unordered_set<std::string> known_;
