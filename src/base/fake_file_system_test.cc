@@ -43,7 +43,7 @@ TEST(FakeFileSystem, ReadsWhatWasWritten) {
 TEST(FakeFileSystem, AppendsAndReadsBack) {
   FakeFileSystem fs;
   MustWrite(fs, "f", "one");
-  auto file = std::move(*fs.OpenAppend("f"));
+  auto file = *fs.OpenAppend("f");
   ASSERT_TRUE(file->Write("two").ok());
   EXPECT_EQ(*file->ReadAt(2, 3), "etw");
   EXPECT_EQ(*file->Size(), 6U);
@@ -176,8 +176,8 @@ TEST(FakeFileSystem, LocksExcludeAndTellTheOwner) {
 
 TEST(FakeFileSystem, FileLockWaitsForItsHolder) {
   FakeFileSystem fs;
-  auto first = std::move(*fs.OpenAppend("f"));
-  auto second = std::move(*fs.OpenAppend("f"));
+  auto first = *fs.OpenAppend("f");
+  auto second = *fs.OpenAppend("f");
   ASSERT_TRUE(first->Lock().ok());
   std::thread waiter([&] {
     ASSERT_TRUE(second->Lock().ok());

@@ -79,7 +79,7 @@ Status Journal::Refresh() {
   });
   damaged_ = damaged_ || (!scan.damaged.empty() && scan.damaged.back().offset >= repaired_to);
   read_to_ = scan.good_end;
-  return {};
+  return ForgetAbandonedNames();
 }
 
 void Journal::Apply(JournalLine&& line) {
@@ -90,7 +90,10 @@ void Journal::Apply(JournalLine&& line) {
   }
   if (line.kind == LineKind::kRepair) return;
   const auto batch = open_batches_.find(line.batch);
-  if (batch == open_batches_.end()) return;
+  if (batch == open_batches_.end()) {
+    late_abandon_ = late_abandon_ || line.kind == LineKind::kAbandon;
+    return;
+  }
   for (const std::string& task : batch->second) {
     TaskState& state = tasks_[task];
     std::vector<JournalLine>& open = state.uncommitted;
@@ -115,6 +118,24 @@ void Journal::ApplyAbandon(TaskState& state, const JournalLine& record) {
     --state.last_step;
   }
   for (const StepFile& file : record.step.files) known_files_.erase(Xxh3(file.name));
+}
+
+// Closed batches are not kept in memory, and this is rare enough to read the journal again for.
+Status Journal::ForgetAbandonedNames() {
+  if (!late_abandon_) return {};
+  late_abandon_ = false;
+  KERF_ASSIGN_OR_RETURN(const std::string bytes, file_->ReadAt(0, read_to_));
+  known_files_.clear();
+  std::unordered_map<std::string, std::vector<uint64_t>> names_of;
+  ScanJournal(bytes, 0, [&](JournalLine&& line, uint64_t) {
+    for (const StepFile& file : line.step.files) {
+      known_files_.insert(Xxh3(file.name));
+      names_of[line.batch].push_back(Xxh3(file.name));
+    }
+    if (line.kind != LineKind::kAbandon) return;
+    for (const uint64_t name : names_of[line.batch]) known_files_.erase(name);
+  });
+  return {};
 }
 
 void Journal::ApplyRecord(JournalLine&& line) {
@@ -178,7 +199,13 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
   std::string bytes;
   int64_t seq = last_seq_;
   for (JournalLine& line : lines) {
-    line.seq = ++seq;
+    if (line.step.step > kMaxStep || line.step.attempt > kMaxStep) {
+      return InvalidInput("task '" + line.step.task +
+                          "' has no step numbers left; use another task id");
+    }
+    // A stranger's line may have the last number; repeating it leaves no gap.
+    seq = std::min(seq + 1, kMaxSeq);
+    line.seq = seq;
     bytes += EncodeLine(line);
   }
   Status written = file_->Write(bytes);
@@ -191,7 +218,7 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
   read_to_ += bytes.size();
   last_seq_ = seq;
   for (const JournalLine& line : lines) Apply(JournalLine(line));
-  return {};
+  return ForgetAbandonedNames();
 }
 
 }  // namespace kerf::trace

@@ -88,6 +88,8 @@ class Journal {
   void Apply(JournalLine&& line);
   void ApplyRecord(JournalLine&& line);
   void ApplyAbandon(TaskState& state, const JournalLine& record);
+  // Makes `known_files_` anew after a late abandon.
+  Status ForgetAbandonedNames();
   // Removes what a dead appender left without LF. The file must be locked.
   Status CutTornTail();
 
@@ -104,6 +106,8 @@ class Journal {
   std::unordered_map<std::string, std::set<std::string>> open_batches_;
   // Hashes of the names in record lines: a set of names would take ten times the memory.
   std::unordered_set<uint64_t> known_files_;
+  // A batch was abandoned after its commit, because that could not be synced.
+  bool late_abandon_ = false;
   std::map<std::string, std::vector<std::string>> unjournaled_;
 };
 

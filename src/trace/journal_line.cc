@@ -7,9 +7,6 @@ namespace kerf::trace {
 namespace {
 
 constexpr int64_t kVersion = 1;
-// Numbers are counted on from: beyond these no recorder gets, and additions stay far from overflow.
-constexpr int64_t kMaxSeq = int64_t{1} << 53;
-constexpr int64_t kMaxStep = 999'999'999;  // nine digits, as file names have at most
 constexpr std::string_view kSumKey = ",\"sum\":\"";
 // ,"sum":"0123456789abcdef"}
 constexpr size_t kSumLength = kSumKey.size() + 16 + 2;

@@ -88,6 +88,20 @@ TEST_F(JournalTest, TwoProcessesInterleaveWithoutAGap) {
   EXPECT_THAT(Seqs(), ElementsAre(1, 2, 3, 4, 5));
 }
 
+TEST_F(JournalTest, TheLastNumberIsRepeatedRatherThanOverrun) {
+  JournalLine last = Mark(LineKind::kCommit, "a");
+  last.seq = kMaxSeq;
+  disk_.Put("logs/op/journal.jsonl", EncodeLine(last));
+  MustAppend(*MustOpen(), {Mark(LineKind::kRepair, "")});
+  EXPECT_THAT(Seqs(), ElementsAre(kMaxSeq, kMaxSeq));
+}
+
+TEST_F(JournalTest, StepsBeyondNineDigitsAreRefused) {
+  std::vector<JournalLine> lines = {Record("0", kMaxStep + 1, "a")};
+  EXPECT_EQ(MustOpen()->Append(lines).error().code, ErrorCode::kInvalidInput);
+  EXPECT_EQ(Bytes(), "");
+}
+
 TEST_F(JournalTest, SeesWhatAnotherProcessAppended) {
   auto first = MustOpen();
   auto second = MustOpen();
@@ -176,6 +190,19 @@ TEST_F(JournalTest, ALaterRecordOfTheSameStepShowsThatTheFirstWasGivenUp) {
   auto journal = MustOpen();
   EXPECT_TRUE(journal->StateOf("0").uncommitted.empty());
   EXPECT_EQ(journal->StateOf("0").last_step, 2);
+}
+
+// The commit's sync failed, so the record was given up: its files, if any are left, are nobody's.
+TEST_F(JournalTest, AnAbandonAfterTheCommitFreesTheNames) {
+  auto journal = MustOpen();
+  MustAppend(*journal, {Record("0", 1, "a", "one"), Mark(LineKind::kCommit, "a"),
+                        Record("0", 2, "b", "two"), Mark(LineKind::kCommit, "b")});
+  journal->Abandon("b");
+  const auto again = MustOpen();
+  for (const Journal* each : {journal.get(), again.get()}) {
+    EXPECT_TRUE(each->KnowsFile("one"));
+    EXPECT_FALSE(each->KnowsFile("two"));
+  }
 }
 
 TEST_F(JournalTest, ABatchOfSeveralTasksIsClosedForAllOfThem) {

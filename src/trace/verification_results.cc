@@ -3,11 +3,10 @@
 #include <optional>
 
 #include "base/json_reader.h"
+#include "trace/journal_line.h"
 
 namespace kerf::trace {
 namespace {
-
-constexpr int64_t kMaxStep = 999'999'999;  // nine digits, as file names have at most
 
 struct Entry {
   std::string op;
