@@ -65,6 +65,11 @@ auto StepOrder(const Step& step) {
                     step.attempt);
 }
 
+// Whether a verifier's record was made by a program that keeps the verdict elsewhere.
+bool LacksVerdict(const Step& step) {
+  return !step.journaled || (step.recovered && step.verification == Verification::kUnknown);
+}
+
 class OpReader {
  public:
   OpReader(FileSystem& fs, const std::string& run_path, const std::string& op)
@@ -251,7 +256,7 @@ class OpReader {
         added.action = ActionName(ActionType::kVerify);
         step = steps.insert(steps.end(), std::move(added));
       }
-      if (!step->journaled) {
+      if (LacksVerdict(*step)) {
         step->verification = passed ? Verification::kPassed : Verification::kFailed;
       }
     }
@@ -301,9 +306,9 @@ class OpReader {
   // Errors are analysed only after a failure: that tells the result where nothing else does.
   static void InferFailures(std::vector<Step>& steps) {
     for (size_t i = 0; i + 1 < steps.size(); ++i) {
-      if (steps[i].kind == RecordKind::kVerifier &&
-          steps[i].verification == Verification::kUnknown && !steps[i].journaled &&
-          steps[i + 1].step == steps[i].step && steps[i + 1].check == "AnalyzeError") {
+      if (steps[i].kind == RecordKind::kVerifier && LacksVerdict(steps[i]) &&
+          steps[i].verification == Verification::kUnknown && steps[i + 1].step == steps[i].step &&
+          steps[i + 1].check == "AnalyzeError") {
         steps[i].verification = Verification::kFailed;
       }
     }

@@ -188,6 +188,20 @@ TEST_F(TraceReader, TheJournalsVerdictBeatsVerificationResults) {
   EXPECT_THAT(StoryOfFirstTask(), ElementsAre("1 DO_CODER", "2 VERIFY failed"));
 }
 
+TEST_F(TraceReader, AJournalMadeLaterDoesNotHideTheVerdicts) {
+  PutAll({"I0_S01_relu_DoCoder_result.txt", "I0_S02_relu_Verify_error_log.txt",
+          "conductor/I0_S02_relu_AnalyzeError_result.txt", "I0_S03_relu_FixCoder_result.txt",
+          "I0_S04_relu_Verify_error_log.txt"});
+  disk_.Put("logs/verification_results.jsonl",
+            R"({"task_name": "relu", "task_id": "0", "step": 3, "passed": true})");
+  const std::vector<std::string> before = StoryOfFirstTask();
+  EXPECT_THAT(before, ElementsAre("1 DO_CODER", "2 VERIFY failed", "2 AnalyzeError", "3 FIX_CODER",
+                                  "4 VERIFY passed"));
+  MustOpen();
+  EXPECT_EQ(StoryOfFirstTask(), before);
+  EXPECT_TRUE(MustRead().has_journal);
+}
+
 TEST_F(TraceReader, DropsTornLastRecord) {
   {
     auto trace = MustOpen();

@@ -138,7 +138,7 @@ class TaskRecovery {
     Step& step = line.step;
     step.recovered = true;
     int64_t newest = 0;
-    // In AIKG's order of parameters, whatever order the folder was listed in.
+    // One order, whatever order the folder was listed in.
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
       const std::string path = JoinPath(op_dir_, name);
