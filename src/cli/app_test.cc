@@ -184,7 +184,7 @@ TEST(Registry, TablesAreComplete) {
     EXPECT_TRUE(verb.run != nullptr) << verb.name;
     EXPECT_FALSE(verb.examples.empty()) << verb.name;
     for (const Flag& flag : verb.flags) {
-      EXPECT_THAT(flag.name, StartsWith("--")) << verb.name;
+      EXPECT_THAT(flag.name, testing::MatchesRegex("-[a-z]|--[a-z-]+")) << verb.name;
       EXPECT_FALSE(flag.help.empty()) << verb.name << flag.name;
       if (!flag.choices.empty() && !flag.default_value.empty()) {
         EXPECT_THAT(flag.choices, ::testing::Contains(flag.default_value))

@@ -1,5 +1,9 @@
 #include "trace/append_request.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "base/base64.h"
 #include "base/json_reader.h"
 
@@ -20,7 +24,12 @@ class RequestReader {
     }
     std::string key;
     for (reader_.BeginObject(); reader_.NextKey(key);) {
+      // A repeated member would silently replace the first.
+      if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) {
+        return InvalidInput("member \"" + key + "\" appears twice");
+      }
       KERF_RETURN_IF_ERROR(ReadMember(key));
+      seen_.push_back(key);
     }
     if (!reader_.Finish()) return InvalidInput("the line is not valid JSON: " + reader_.error());
     KERF_RETURN_IF_ERROR(CheckComplete());
@@ -47,7 +56,7 @@ class RequestReader {
 
   Status ReadKind() {
     std::string word;
-    if (!reader_.ReadString(word)) return Malformed("kind");
+    if (!ReadWord(word)) return Malformed("kind");
     const std::optional<RecordKind> kind = ParseRecordKind(word);
     if (!kind.has_value()) {
       return InvalidInput("kind \"" + word +
@@ -60,7 +69,7 @@ class RequestReader {
 
   Status ReadAction() {
     std::string word;
-    if (!reader_.ReadString(word)) return Malformed("action_type");
+    if (!ReadWord(word)) return Malformed("action_type");
     const std::optional<ActionType> action = ParseAction(word);
     if (!action.has_value()) {
       return InvalidInput("action_type \"" + word +
@@ -80,7 +89,12 @@ class RequestReader {
       out = std::to_string(number);
       return {};
     }
-    return reader_.ReadString(out) ? Status() : Malformed(key);
+    return ReadWord(out) ? Status() : Malformed(key);
+  }
+
+  // Leaves the reader well when something else than a string comes: that is still valid JSON.
+  bool ReadWord(std::string& out) {
+    return reader_.Peek() == JsonType::kString && reader_.ReadString(out);
   }
 
   Status ReadText(const std::string& key, std::string& out) {
@@ -153,11 +167,28 @@ class RequestReader {
       }
       request_.input.action = ActionType::kVerify;
     }
+    return CheckTexts();
+  }
+
+  // A text that records of this kind do not have would be lost.
+  Status CheckTexts() {
+    const StepInput& input = request_.input;
+    const bool verifier = input.kind == RecordKind::kVerifier;
+    const std::pair<const char*, const std::string*> foreign[] = {
+        {verifier ? "res" : "verify_res", verifier ? &input.res : &input.verify_res},
+        {verifier ? "prompt" : "verify_log", verifier ? &input.prompt : &input.verify_log},
+        {verifier ? "reasoning" : "profile", verifier ? &input.reasoning : &input.profile}};
+    for (const auto& [name, text] : foreign) {
+      if (text->empty()) continue;
+      return InvalidInput(std::string("a ") + RecordKindName(input.kind) + " record has no \"" +
+                          name + "\"; put it into meta or into a record of another kind");
+    }
     return {};
   }
 
   JsonReader reader_;
   AppendRequest request_;
+  std::vector<std::string> seen_;
   bool has_kind_ = false;
   bool has_action_ = false;
 };

@@ -166,8 +166,13 @@ Result<RepairReport> RepairRun(FileSystem& fs, Clock& clock, IdSource& ids, cons
       const Result<RecoveryReport> done = recorder->Recover(op, task);
       recorder->Close(op, task);
       if (!done.ok()) {
-        if (done.error().code != ErrorCode::kUnavailable) return done.error();
-        report.not_done.push_back({false, "in_use", before.dir, done.error().message});
+        const ErrorCode code = done.error().code;
+        // AIKG takes names that kerf refuses; one such task must not keep the others from repair.
+        if (code != ErrorCode::kUnavailable && code != ErrorCode::kInvalidInput) {
+          return done.error();
+        }
+        report.not_done.push_back({false, code == ErrorCode::kUnavailable ? "in_use" : "bad_name",
+                                   before.dir, done.error().message});
         continue;
       }
       report.committed += done->committed;

@@ -18,7 +18,7 @@ struct Finding {
   bool damage = false;  // false: a note
   std::string
       what;  // torn_tail, damaged_line, missing_line, missing_file, altered_file, unjournaled_file,
-             // unfinished_record, missing_commit, unknown_file, no_journal, in_use
+             // unfinished_record, missing_commit, unknown_file, no_journal, in_use, bad_name
   std::string path;
   std::string detail;  // a sentence
 };
@@ -41,7 +41,7 @@ struct RepairReport {
   int64_t abandoned = 0;
   int64_t recovered = 0;
   int64_t journal_damage = 0;     // torn tails, bad lines and gaps dealt with
-  std::vector<Finding> not_done;  // tasks in use by others
+  std::vector<Finding> not_done;  // tasks in use by others, or with names kerf cannot record
 };
 
 // `owner` is shown to others while a task is locked for repair.

@@ -30,6 +30,15 @@ JournalScan ScanJournal(std::string_view bytes, uint64_t base,
   return scan;
 }
 
+// The task's lock makes records of one task follow each other, and each takes the number after the
+// last one that counts.
+bool GivesUp(const Step& later, const Step& earlier) {
+  if (later.recovered) return false;  // numbered by its files, not by the counter
+  if (later.kind != RecordKind::kConductor) return earlier.step >= later.step;
+  return earlier.kind == RecordKind::kConductor && earlier.step == later.step &&
+         earlier.check == later.check && earlier.attempt >= later.attempt;
+}
+
 Journal::Journal(FileSystem& fs, std::string op_dir)
     : fs_(fs), op_dir_(std::move(op_dir)), path_(JoinPath(op_dir_, kJournalName)) {}
 
@@ -52,16 +61,25 @@ Status Journal::Refresh() {
   if (size < read_to_) {  // somebody cut it: what we remember may be gone
     read_to_ = 0;
     last_seq_ = 0;
+    damaged_ = false;
     tasks_.clear();
     open_batches_.clear();
     known_files_.clear();
   }
   if (size == read_to_) return {};
   KERF_ASSIGN_OR_RETURN(const std::string bytes, file_->ReadAt(read_to_, size - read_to_));
-  const JournalScan scan = ScanJournal(
-      bytes, read_to_, [this](JournalLine&& line, uint64_t) { Apply(std::move(line)); });
+  uint64_t repaired_to = 0;
+  const JournalScan scan = ScanJournal(bytes, read_to_, [&](JournalLine&& line, uint64_t offset) {
+    damaged_ = damaged_ || line.seq > last_seq_ + 1;
+    if (line.kind == LineKind::kRepair) {
+      damaged_ = false;
+      repaired_to = offset;
+    }
+    Apply(std::move(line));
+  });
+  damaged_ = damaged_ || (!scan.damaged.empty() && scan.damaged.back().offset >= repaired_to);
   read_to_ = scan.good_end;
-  return {};
+  return ForgetAbandonedNames();
 }
 
 void Journal::Apply(JournalLine&& line) {
@@ -72,39 +90,59 @@ void Journal::Apply(JournalLine&& line) {
   }
   if (line.kind == LineKind::kRepair) return;
   const auto batch = open_batches_.find(line.batch);
-  if (batch == open_batches_.end()) return;
-  TaskState& state = tasks_[batch->second];
-  std::vector<JournalLine>& open = state.uncommitted;
-  const auto mine = std::stable_partition(open.begin(), open.end(), [&](const JournalLine& record) {
-    return record.batch != line.batch;
-  });
-  if (line.kind == LineKind::kAbandon) {
-    for (auto record = mine; record != open.end(); ++record) ApplyAbandon(state, *record);
+  if (batch == open_batches_.end()) {
+    late_abandon_ = late_abandon_ || line.kind == LineKind::kAbandon;
+    return;
   }
-  open.erase(mine, open.end());
+  for (const std::string& task : batch->second) {
+    TaskState& state = tasks_[task];
+    std::vector<JournalLine>& open = state.uncommitted;
+    const auto mine = std::stable_partition(
+        open.begin(), open.end(),
+        [&](const JournalLine& record) { return record.batch != line.batch; });
+    if (line.kind == LineKind::kAbandon) {
+      for (auto record = open.end(); record != mine;) ApplyAbandon(state, *--record);
+    }
+    open.erase(mine, open.end());
+  }
   open_batches_.erase(batch);
 }
 
-// The record was never acknowledged: its step number and its file names are free again.
+// The record was never acknowledged: its step number and its file names are free again. Called from
+// the last record of a batch back; a number below one that is in use stays taken.
 void Journal::ApplyAbandon(TaskState& state, const JournalLine& record) {
   if (record.step.kind == RecordKind::kConductor) {
     int64_t& attempts = state.attempts[{record.step.step, record.step.check}];
-    attempts = std::min(attempts, record.step.attempt - 1);
-  } else {
-    state.last_step = std::min(state.last_step, record.step.step - 1);
+    if (attempts == record.step.attempt) --attempts;
+  } else if (state.last_step == record.step.step) {
+    --state.last_step;
   }
   for (const StepFile& file : record.step.files) known_files_.erase(Xxh3(file.name));
+}
+
+// Closed batches are not kept in memory, and this is rare enough to read the journal again for.
+Status Journal::ForgetAbandonedNames() {
+  if (!late_abandon_) return {};
+  late_abandon_ = false;
+  KERF_ASSIGN_OR_RETURN(const std::string bytes, file_->ReadAt(0, read_to_));
+  known_files_.clear();
+  std::unordered_map<std::string, std::vector<uint64_t>> names_of;
+  ScanJournal(bytes, 0, [&](JournalLine&& line, uint64_t) {
+    for (const StepFile& file : line.step.files) {
+      known_files_.insert(Xxh3(file.name));
+      names_of[line.batch].push_back(Xxh3(file.name));
+    }
+    if (line.kind != LineKind::kAbandon) return;
+    for (const uint64_t name : names_of[line.batch]) known_files_.erase(name);
+  });
+  return {};
 }
 
 void Journal::ApplyRecord(JournalLine&& line) {
   TaskState& state = tasks_[line.step.task];
   const Step& step = line.step;
-  // The task's lock makes records of one task follow each other, so a second record of the same
-  // place means that the first was given up, even when the line that says so is missing.
-  std::erase_if(state.uncommitted, [&](const JournalLine& other) {
-    return other.step.step == step.step && other.step.kind == step.kind &&
-           other.step.check == step.check && other.step.attempt == step.attempt;
-  });
+  std::erase_if(state.uncommitted,
+                [&](const JournalLine& other) { return GivesUp(step, other.step); });
   if (step.kind == RecordKind::kConductor) {
     int64_t& attempts = state.attempts[{step.step, step.check}];
     attempts = std::max(attempts, step.attempt);
@@ -112,16 +150,18 @@ void Journal::ApplyRecord(JournalLine&& line) {
     state.last_step = std::max(state.last_step, step.step);
   }
   for (const StepFile& file : step.files) known_files_.insert(Xxh3(file.name));
-  open_batches_[line.batch] = step.task;
+  open_batches_[line.batch].insert(step.task);
   state.uncommitted.push_back(std::move(line));
 }
 
-void Journal::Abandon(const std::string& batch) {
+bool Journal::Abandon(const std::string& batch) {
   JournalLine line;
   line.kind = LineKind::kAbandon;
   line.batch = batch;
   std::vector<JournalLine> lines = {line};
-  if (!Append(lines).ok()) Apply(std::move(line));
+  if (Append(lines).ok()) return true;
+  Apply(std::move(line));
+  return false;
 }
 
 Status Journal::FindUnjournaled() {
@@ -161,7 +201,13 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
   std::string bytes;
   int64_t seq = last_seq_;
   for (JournalLine& line : lines) {
-    line.seq = ++seq;
+    if (line.step.step > kMaxStep || line.step.attempt > kMaxStep) {
+      return InvalidInput("task '" + line.step.task +
+                          "' has no step numbers left; use another task id");
+    }
+    // A stranger's line may have the last number; repeating it leaves no gap.
+    seq = std::min(seq + 1, kMaxSeq);
+    line.seq = seq;
     bytes += EncodeLine(line);
   }
   Status written = file_->Write(bytes);
@@ -174,7 +220,7 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
   read_to_ += bytes.size();
   last_seq_ = seq;
   for (const JournalLine& line : lines) Apply(JournalLine(line));
-  return {};
+  return ForgetAbandonedNames();
 }
 
 }  // namespace kerf::trace

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,6 +37,10 @@ struct JournalScan {
 JournalScan ScanJournal(std::string_view bytes, uint64_t base,
                         const std::function<void(JournalLine&&, uint64_t)>& each);
 
+// Whether `later` shows that `earlier`, a record of the same task without commit, was given up: its
+// step number was free again. True also when the line that says so could not be written.
+bool GivesUp(const Step& later, const Step& earlier);
+
 // What the recorder must know about one task.
 struct TaskState {
   int64_t last_step = 0;
@@ -58,8 +63,8 @@ class Journal {
   // process left. Not synced.
   Status Append(std::vector<JournalLine>& lines);
   // Notes that a batch will never be finished; in memory also when the disk no longer takes the
-  // line.
-  void Abandon(const std::string& batch);
+  // line, which false tells.
+  bool Abandon(const std::string& batch);
   Status Sync() { return file_->Sync(); }
   void StartSync() { file_->StartSync(); }
   // Whether the file is still where it was: false when somebody removed the folder while we record.
@@ -68,6 +73,8 @@ class Journal {
   // Creates the entry when the task is new.
   TaskState& StateOf(const std::string& task) { return tasks_[task]; }
   [[nodiscard]] bool KnowsFile(std::string_view name) const;
+  // Lines are damaged or missing and no repair has dealt with them: a commit may be among them.
+  [[nodiscard]] bool damaged() const { return damaged_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
   // Record files that no line knew when the journal was opened: names relative to the operator's
@@ -81,6 +88,8 @@ class Journal {
   void Apply(JournalLine&& line);
   void ApplyRecord(JournalLine&& line);
   void ApplyAbandon(TaskState& state, const JournalLine& record);
+  // Makes `known_files_` anew after a late abandon.
+  Status ForgetAbandonedNames();
   // Removes what a dead appender left without LF. The file must be locked.
   Status CutTornTail();
 
@@ -90,11 +99,15 @@ class Journal {
   std::unique_ptr<File> file_;
   uint64_t read_to_ = 0;
   int64_t last_seq_ = 0;
+  bool damaged_ = false;
   std::unordered_map<std::string, TaskState> tasks_;
-  // Batches with neither commit nor abandon, and their task: a batch belongs to one task.
-  std::unordered_map<std::string, std::string> open_batches_;
+  // Batches with neither commit nor abandon, and their tasks: one, unless a stranger wrote the
+  // line.
+  std::unordered_map<std::string, std::set<std::string>> open_batches_;
   // Hashes of the names in record lines: a set of names would take ten times the memory.
   std::unordered_set<uint64_t> known_files_;
+  // A batch was abandoned after its commit, because that could not be synced.
+  bool late_abandon_ = false;
   std::map<std::string, std::vector<std::string>> unjournaled_;
 };
 

@@ -131,7 +131,8 @@ bool ReadRedaction(JsonReader& reader, RedactionNote& note) {
 }
 
 // Members of a record; false when `key` is none of them.
-bool ReadRecordMember(JsonReader& reader, const std::string& key, JournalLine& line) {
+bool ReadRecordMember(JsonReader& reader, const std::string& key, JournalLine& line,
+                      std::string& record_word) {
   Step& step = line.step;
   if (key == "time") return reader.ReadString(step.time);
   if (key == "task") return reader.ReadString(step.task);
@@ -148,12 +149,7 @@ bool ReadRecordMember(JsonReader& reader, const std::string& key, JournalLine& l
     (key == "meta" ? step.meta : step.reply_frame) = raw;
     return true;
   }
-  if (key == "record") {
-    std::string word;
-    reader.ReadString(word);
-    step.kind = ParseRecordKind(word).value_or(RecordKind::kDesignerOrCoder);
-    return true;
-  }
+  if (key == "record") return reader.ReadString(record_word);
   if (key == "files") {
     for (reader.BeginArray(); reader.NextElement();) {
       if (!ReadFile(reader, step.files.emplace_back())) break;
@@ -185,6 +181,7 @@ Status CheckSum(std::string_view text) {
 // Names lead to reads and, for unfinished batches, to removals: a journal from elsewhere must not
 // point outside its folder.
 bool IsRecordPath(std::string_view name) {
+  if (name == "conductor" || name == "recorder") return false;
   for (const std::string_view folder : {"conductor/", "recorder/"}) {
     if (name.starts_with(folder)) {
       name.remove_prefix(folder.size());
@@ -193,6 +190,27 @@ bool IsRecordPath(std::string_view name) {
   }
   return !name.empty() && name != "." && name != ".." && name != "journal.jsonl" &&
          name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+// What a record must be, whoever wrote it.
+Status FinishRecord(JournalLine& line, const std::string& record_word) {
+  Step& step = line.step;
+  const std::optional<RecordKind> kind = ParseRecordKind(record_word);
+  if (!kind.has_value()) return Corrupt("it is of no known kind of record: '" + record_word + "'");
+  step.kind = *kind;
+  if (step.task.empty()) return Corrupt("it names no task");
+  if (step.step < 0 || step.step > kMaxStep || step.attempt < 1 || step.attempt > kMaxStep) {
+    return Corrupt("its step or attempt is no record's");
+  }
+  for (const StepFile& file : step.files) {
+    if (!IsRecordPath(file.name)) {
+      return Corrupt("it names a file outside its folder: '" + file.name + "'");
+    }
+    if (file.bytes > static_cast<uint64_t>(INT64_MAX)) return Corrupt("a file's size is negative");
+  }
+  step.journaled = true;
+  if (step.kind == RecordKind::kVerifier) step.verification = ParseVerification(line.verify_res);
+  return {};
 }
 
 Result<LineKind> ParseLineKind(std::string_view word) {
@@ -227,6 +245,7 @@ Result<JournalLine> DecodeLine(std::string_view text) {
   JournalLine line;
   int64_t version = 0;
   std::string kind_word;
+  std::string record_word;
   std::string key;
   for (reader.BeginObject(); reader.NextKey(key);) {
     if (key == "v") {
@@ -237,7 +256,7 @@ Result<JournalLine> DecodeLine(std::string_view text) {
       reader.ReadInt(line.seq);
     } else if (key == "batch") {
       reader.ReadString(line.batch);
-    } else if (!ReadRecordMember(reader, key, line)) {
+    } else if (!ReadRecordMember(reader, key, line, record_word)) {
       reader.Skip();
     }
   }
@@ -246,18 +265,10 @@ Result<JournalLine> DecodeLine(std::string_view text) {
     return Unavailable("journal version " + std::to_string(version) +
                        " was written by a newer kerf; update kerf");
   }
+  if (version < 1) return Corrupt("it has no version");
   KERF_ASSIGN_OR_RETURN(line.kind, ParseLineKind(kind_word));
-  if (line.kind == LineKind::kRecord) {
-    line.step.journaled = true;
-    for (const StepFile& file : line.step.files) {
-      if (!IsRecordPath(file.name)) {
-        return Corrupt("it names a file outside its folder: '" + file.name + "'");
-      }
-    }
-    if (line.step.kind == RecordKind::kVerifier) {
-      line.step.verification = ParseVerification(line.verify_res);
-    }
-  }
+  if (line.seq < 1 || line.seq > kMaxSeq) return Corrupt("its number is no line's");
+  if (line.kind == LineKind::kRecord) KERF_RETURN_IF_ERROR(FinishRecord(line, record_word));
   return line;
 }
 

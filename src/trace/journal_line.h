@@ -13,6 +13,10 @@ namespace kerf::trace {
 
 enum class LineKind { kRecord, kCommit, kAbandon, kRepair };
 
+// Numbers are counted on from: beyond these none is written, and lines that claim more are damage.
+inline constexpr int64_t kMaxSeq = int64_t{1} << 53;
+inline constexpr int64_t kMaxStep = 999'999'999;  // nine digits, as file names have at most
+
 struct JournalLine {
   LineKind kind = LineKind::kRecord;
   int64_t seq = 0;

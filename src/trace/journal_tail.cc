@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "trace/journal.h"
 #include "trace/names.h"
-#include "trace/recovery.h"
+#include "trace/record_ledger.h"
 
 namespace kerf::trace {
 namespace {
@@ -27,8 +27,9 @@ class TailReader {
       if (end == std::string_view::npos) break;
       const std::string_view line = bytes.substr(at, end + 1 - at);
       const uint64_t offset = base + at;
-      ScanJournal(line, offset,
-                  [&](JournalLine&& decoded, uint64_t) { Apply(std::move(decoded), offset); });
+      ScanJournal(line, offset, [&](JournalLine&& decoded, uint64_t) {
+        ledger_.Apply(std::move(decoded), offset);
+      });
       tail_.mark.line_begin = offset;
       tail_.mark.end = offset + line.size();
       tail_.mark.line_hash = Xxh3(line);
@@ -39,56 +40,31 @@ class TailReader {
   }
 
  private:
-  struct Entry {
-    Step step;
-    uint64_t offset = 0;
-  };
-
-  void Apply(JournalLine&& line, uint64_t offset) {
-    if (line.kind == LineKind::kRecord) {
-      open_[line.batch].push_back(entries_.size());
-      entries_.push_back({std::move(line.step), offset});
-      return;
-    }
-    const auto batch = open_.find(line.batch);
-    if (batch == open_.end()) return;
-    if (line.kind == LineKind::kAbandon) {
-      dropped_.insert(batch->second.begin(), batch->second.end());
-    }
-    open_.erase(batch);
-  }
-
-  // The reader's rule: a record without commit counts when its files are whole and so are those
-  // before it in its batch.
   void Finish() {
+    using Fate = RecordLedger::Fate;
+    std::vector<RecordLedger::Entry> entries = std::move(ledger_).Decide(fs_, op_dir_);
     tail_.mark.settled = tail_.mark.end;
-    for (const auto& [batch, indexes] : open_) {
-      bool whole = true;
-      for (const size_t index : indexes) {
-        tail_.mark.settled = std::min(tail_.mark.settled, entries_[index].offset);
-        whole = whole && FilesMatch(fs_, op_dir_, entries_[index].step);
-        if (!whole) dropped_.insert(index);
-      }
-    }
     std::map<std::tuple<std::string, int64_t, bool, std::string, int64_t>, size_t> last;
-    for (size_t i = 0; i < entries_.size(); ++i) {
-      const Step& step = entries_[i].step;
-      if (dropped_.contains(i)) continue;
+    for (size_t i = 0; i < entries.size(); ++i) {
+      const RecordLedger::Entry& entry = entries[i];
+      if (entry.fate == Fate::kWhole || entry.fate == Fate::kUnfinished) {
+        tail_.mark.settled = std::min(tail_.mark.settled, entry.offset);
+      }
+      if (entry.fate == Fate::kGivenUp || entry.fate == Fate::kUnfinished) continue;
+      const Step& step = entry.step;
       last[{step.task, step.step, step.kind == RecordKind::kConductor, step.check, step.attempt}] =
           i;
     }
     for (const auto& [place, index] : last) {
       tail_.steps.push_back(
-          {std::move(entries_[index].step), entries_[index].offset < tail_.mark.settled});
+          {std::move(entries[index].step), entries[index].offset < tail_.mark.settled});
     }
   }
 
   FileSystem& fs_;
   const std::string op_dir_;
   JournalTail tail_;
-  std::vector<Entry> entries_;
-  std::map<std::string, std::vector<size_t>> open_;  // batch → indexes of entries_
-  std::set<size_t> dropped_;
+  RecordLedger ledger_;
 };
 
 }  // namespace

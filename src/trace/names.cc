@@ -14,9 +14,9 @@ constexpr size_t kMaxFileName = 255;  // NAME_MAX of every common Linux file sys
 constexpr size_t kMaxPath = 4095;     // PATH_MAX without the final NUL
 
 // The longest things that may follow "I{task}_S{step}_{op}": a step of nine digits and the longest
-// action and parameter.
+// action, attempt and parameter of any spelling.
 constexpr std::string_view kLongestStep = "123456789";
-constexpr std::string_view kLongestTail = "_DO_CODER_DIRECT_verify_res.txt";
+constexpr std::string_view kLongestTail = "_conductor_decision_999_reasoning.txt";
 
 struct Parameter {
   std::string_view word;
@@ -146,7 +146,10 @@ void ClassifyConductor(ParsedName& parsed, bool iteration) {
       iteration ? Names::kIteration : (word.ends_with("_decision") ? Names::kAgent : Names::kDoc);
   if (word == "designer_decision") word = "CheckDesigner";
   if (word == "coder_decision") word = "CheckCoder";
-  if (word == "decision_decision" || word == "conductor_decision") word = "AnalyzeError";
+  for (const char* analysis :
+       {"decision_decision", "conductor_decision", "kernel_conductor_decision", "decision"}) {
+    if (word == analysis) word = "AnalyzeError";
+  }
   parsed.check = word;
 }
 
@@ -237,6 +240,8 @@ std::string VerifyFolder(Names names, std::string_view task, int64_t step) {
 
 std::optional<ParsedName> ParseFileName(std::string_view op, std::string_view folder,
                                         std::string_view name) {
+  // A name that JSON cannot hold could not be written to the journal and found again.
+  if (DetectEncoding(name) != TextEncoding::kUtf8) return std::nullopt;
   for (const Parameter& parameter : kParameters) {
     std::string_view stem = name;
     if (!stem.ends_with(parameter.extension)) continue;

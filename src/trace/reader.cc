@@ -4,9 +4,10 @@
 #include <charconv>
 #include <unordered_set>
 
+#include "base/hash.h"
 #include "base/json_reader.h"
 #include "trace/names.h"
-#include "trace/recovery.h"
+#include "trace/record_ledger.h"
 #include "trace/result_text.h"
 #include "trace/verification_results.h"
 
@@ -14,6 +15,7 @@ namespace kerf::trace {
 namespace {
 
 bool IsDirectory(FileSystem& fs, const std::string& path) {
+  if (path.empty()) return false;
   // A trailing slash makes Stat look through a link to a run, which users do have.
   const Result<std::optional<FileInfo>> info = fs.Stat(path + "/");
   return info.ok() && info->has_value() && (*info)->kind == FileKind::kDirectory;
@@ -63,6 +65,11 @@ auto StepOrder(const Step& step) {
                     step.attempt);
 }
 
+// Whether a verifier's record was made by a program that keeps the verdict elsewhere.
+bool LacksVerdict(const Step& step) {
+  return !step.journaled || (step.recovered && step.verification == Verification::kUnknown);
+}
+
 class OpReader {
  public:
   OpReader(FileSystem& fs, const std::string& run_path, const std::string& op)
@@ -75,14 +82,7 @@ class OpReader {
     // The folder first, the journal second: a file that was listed and is ours has its line by now.
     KERF_RETURN_IF_ERROR(ListFiles());
     KERF_RETURN_IF_ERROR(ReadJournal());
-    DropUnfinished();
-    for (Step& step : journaled_) {
-      for (const StepFile& file : step.files) known_.insert(file.name);
-      steps_of_[step.task].push_back(std::move(step));
-    }
-    for (const Step& step : trace_.unfinished) {
-      for (const StepFile& file : step.files) known_.insert(file.name);
-    }
+    SortOut();
     AddUnjournaled();
     AddVerificationResults();
     Finish();
@@ -126,48 +126,24 @@ class OpReader {
         trace_.missing_seqs.clear();
         return;
       }
-      Apply(std::move(line));
+      ledger_.Apply(std::move(line), offset);
     });
     trace_.known_damage = static_cast<int64_t>(std::erase_if(
         trace_.scan.damaged, [&](const DamagedLine& line) { return line.offset < repaired_to; }));
     return {};
   }
 
-  void Apply(JournalLine&& line) {
-    if (line.kind == LineKind::kRecord) {
-      open_[line.batch].push_back(journaled_.size());
-      journaled_.push_back(std::move(line.step));
-      return;
-    }
-    const auto batch = open_.find(line.batch);
-    if (batch == open_.end()) return;
-    if (line.kind == LineKind::kAbandon) {
-      dropped_.insert(batch->second.begin(), batch->second.end());
-    }
-    open_.erase(batch);
-  }
-
-  // Records without commit count when they are whole and so are those before them in their batch:
-  // the same rule by which recovery keeps them, so what was shown once stays.
-  void DropUnfinished() {
-    for (const auto& [batch, indexes] : open_) {
-      bool whole = true;
-      for (const size_t index : indexes) {
-        whole = whole && FilesMatch(fs_, trace_.dir, journaled_[index]);
-        if (whole) {
-          ++trace_.uncommitted;
-        } else {
-          dropped_.insert(index);
-          trace_.unfinished.push_back(journaled_[index]);
-        }
+  void SortOut() {
+    for (RecordLedger::Entry& entry : std::move(ledger_).Decide(fs_, trace_.dir)) {
+      using Fate = RecordLedger::Fate;
+      // Also of records that do not count: what a roll-back could not remove is nobody's record.
+      for (const StepFile& file : entry.step.files) known_.insert(file.name);
+      if (entry.fate == Fate::kWhole) ++trace_.uncommitted;
+      if (entry.fate == Fate::kUnfinished) trace_.unfinished.push_back(std::move(entry.step));
+      if (entry.fate == Fate::kCommitted || entry.fate == Fate::kWhole) {
+        steps_of_[entry.step.task].push_back(std::move(entry.step));
       }
     }
-    if (dropped_.empty()) return;
-    std::vector<Step> kept;
-    for (size_t i = 0; i < journaled_.size(); ++i) {
-      if (!dropped_.contains(i)) kept.push_back(std::move(journaled_[i]));
-    }
-    journaled_ = std::move(kept);
   }
 
   void AddUnjournaled() {
@@ -228,7 +204,7 @@ class OpReader {
         added.action = ActionName(ActionType::kVerify);
         step = steps.insert(steps.end(), std::move(added));
       }
-      if (!step->journaled) {
+      if (LacksVerdict(*step)) {
         step->verification = passed ? Verification::kPassed : Verification::kFailed;
       }
     }
@@ -238,16 +214,8 @@ class OpReader {
     for (auto& [task, steps] : steps_of_) {
       std::stable_sort(steps.begin(), steps.end(),
                        [](const Step& a, const Step& b) { return StepOrder(a) < StepOrder(b); });
-      // Of two records for one place, the later line counts: the earlier was given up.
       std::vector<Step> unique;
-      for (Step& step : steps) {
-        if (!unique.empty() && step.journaled && unique.back().journaled &&
-            StepOrder(unique.back()) == StepOrder(step)) {
-          unique.back() = std::move(step);
-        } else {
-          unique.push_back(std::move(step));
-        }
-      }
+      for (Step& step : steps) AddUnlessSamePlace(unique, std::move(step));
       InferFailures(unique);
       trace_.tasks.push_back({trace_.op, task, std::move(unique)});
     }
@@ -256,12 +224,39 @@ class OpReader {
     std::sort(trace_.unknown_files.begin(), trace_.unknown_files.end());
   }
 
+  // Of two records for one place, the later line counts: the earlier was given up. A recovered one
+  // replaces nothing: its files were found beside those of the record that is there.
+  static void AddUnlessSamePlace(std::vector<Step>& steps, Step step) {
+    for (auto other = steps.rbegin(); other != steps.rend(); ++other) {
+      if (StepOrder(*other) != StepOrder(step)) break;
+      if (!other->journaled || !step.journaled) continue;
+      if (!step.recovered && !other->recovered) {
+        *other = std::move(step);
+        return;
+      }
+      if (step.recovered && step.action == other->action) {
+        AddFiles(*other, std::move(step));
+        return;
+      }
+    }
+    steps.push_back(std::move(step));
+  }
+
+  static void AddFiles(Step& step, Step&& more) {
+    for (StepFile& file : more.files) {
+      const bool known = std::any_of(step.files.begin(), step.files.end(),
+                                     [&](const StepFile& own) { return own.name == file.name; });
+      if (!known) step.files.push_back(std::move(file));
+    }
+    if (step.verification == Verification::kUnknown) step.verification = more.verification;
+  }
+
   // Errors are analysed only after a failure: that tells the result where nothing else does.
   static void InferFailures(std::vector<Step>& steps) {
     for (size_t i = 0; i + 1 < steps.size(); ++i) {
-      if (steps[i].kind == RecordKind::kVerifier &&
-          steps[i].verification == Verification::kUnknown && !steps[i].journaled &&
-          steps[i + 1].step == steps[i].step && steps[i + 1].check == "AnalyzeError") {
+      if (steps[i].kind == RecordKind::kVerifier && LacksVerdict(steps[i]) &&
+          steps[i].verification == Verification::kUnknown && steps[i + 1].step == steps[i].step &&
+          steps[i + 1].check == "AnalyzeError") {
         steps[i].verification = Verification::kFailed;
       }
     }
@@ -271,9 +266,7 @@ class OpReader {
   const std::string run_path_;
   OpTrace trace_;
   std::vector<Listed> listed_;
-  std::vector<Step> journaled_;
-  std::map<std::string, std::vector<size_t>> open_;  // batch → indexes of journaled_
-  std::unordered_set<size_t> dropped_;
+  RecordLedger ledger_;
   std::unordered_set<std::string> known_;
   std::map<std::string, std::vector<Step>> steps_of_;
 };

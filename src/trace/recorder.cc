@@ -294,7 +294,16 @@ void Recorder::AppendCommits(Batch& batch) {
                         " was removed or replaced while recording; nothing more is recorded there, "
                         "start again with a new log directory");
     }
-    for (Placed* one : placed_of[journal]) one->status = status;
+    std::map<std::string, bool> abandoned;
+    for (Placed* one : placed_of[journal]) {
+      one->status = status;
+      if (synced.ok()) continue;
+      // The commit may or may not reach the device. Only when the journal itself says that it does
+      // not count may the files go.
+      const auto [done, is_new] = abandoned.try_emplace(one->line.batch, false);
+      if (is_new) done->second = journal->Abandon(one->line.batch);
+      one->taken_back = done->second;
+    }
   }
 }
 

@@ -59,6 +59,14 @@ class TaskRecovery {
       return AppendSynced(journal_, {MakeLine(LineKind::kCommit, batch)});
     }
     for (size_t i = whole; i < records.size(); ++i) {
+      // With damage about, the commit may be what was lost, and files may not be removed: what is
+      // there becomes a recovered record.
+      if (journal_.damaged()) {
+        for (const StepFile& file : records[i].step.files) {
+          journal_.unjournaled()[task_].push_back(file.name);
+        }
+        continue;
+      }
       KERF_RETURN_IF_ERROR(RemoveFiles(records[i].step));
     }
     report_.abandoned += static_cast<int64_t>(records.size() - whole);
@@ -97,7 +105,9 @@ class TaskRecovery {
     for (const StepFile& file : step.files) {
       const std::string path = JoinPath(op_dir_, file.name);
       KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(path));
-      if (info.has_value()) KERF_RETURN_IF_ERROR(fs_.Remove(path));
+      if (info.has_value() && info->kind == FileKind::kFile) {
+        KERF_RETURN_IF_ERROR(fs_.Remove(path));
+      }
     }
     return {};
   }
@@ -114,10 +124,14 @@ class TaskRecovery {
     for (const std::string& name : names) {
       if (journal_.KnowsFile(name)) continue;
       const std::optional<ParsedName> parsed = Parse(name);
-      if (!parsed.has_value()) continue;
+      if (!parsed.has_value() || parsed->task != task_) continue;
+      // It may have gone since the folder was listed.
+      KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(JoinPath(op_dir_, name)));
+      if (!info.has_value() || info->kind != FileKind::kFile) continue;
       groups[{parsed->step, parsed->kind == RecordKind::kConductor, parsed->word, parsed->attempt}]
           .push_back(name);
     }
+    if (groups.empty()) return {};
     std::vector<JournalLine> lines;
     const std::string batch = Hex64(ids_.Next());
     for (auto& [key, group] : groups) {
@@ -125,7 +139,6 @@ class TaskRecovery {
       line.batch = batch;
       lines.push_back(std::move(line));
     }
-    if (lines.empty()) return {};
     report_.recovered += static_cast<int64_t>(lines.size());
     lines.push_back(MakeLine(LineKind::kCommit, batch));
     return AppendSynced(journal_, std::move(lines));
@@ -143,7 +156,7 @@ class TaskRecovery {
     Step& step = line.step;
     step.recovered = true;
     int64_t newest = 0;
-    // In AIKG's order of parameters, whatever order the folder was listed in.
+    // One order, whatever order the folder was listed in.
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
       const std::string path = JoinPath(op_dir_, name);
@@ -160,7 +173,8 @@ class TaskRecovery {
       step.names = NamesWord(parsed.names);
       step.files.push_back(
           {name, content.size(), Sha256Hex(content), TextEncodingName(DetectEncoding(content))});
-      if (parsed.parameter == "verify_res" && content.size() <= kShortResult) {
+      if (parsed.parameter == "verify_res" && content.size() <= kShortResult &&
+          DetectEncoding(content) == TextEncoding::kUtf8) {
         line.verify_res = content;
       }
     }

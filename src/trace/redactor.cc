@@ -63,6 +63,20 @@ int64_t ReplaceAll(std::string& text, const std::string& needle, const std::stri
   return count;
 }
 
+// Whether a match can be empty: it would then put a mark between any two characters. \b is the one
+// expression that is empty inside a text only, so a word has to be tried too.
+bool MatchesNothing(const RE2& expression) {
+  for (const re2::StringPiece text : {re2::StringPiece(""), re2::StringPiece("a")}) {
+    re2::StringPiece match;
+    for (size_t from = 0; from <= text.size(); ++from) {
+      if (expression.Match(text, from, text.size(), RE2::UNANCHORED, &match, 1) && match.empty()) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 struct Redactor::Pattern {
@@ -120,7 +134,7 @@ Status Redactor::AddPattern(const std::string& pattern) {
     return InvalidInput("--redact '" + pattern +
                         "' is not a valid pattern: " + added->expression.error() + " (RE2 syntax)");
   }
-  if (RE2::FullMatch("", added->expression)) {
+  if (MatchesNothing(added->expression)) {
     return InvalidInput("--redact '" + pattern + "' matches the empty text; make it stricter");
   }
   patterns_.push_back(std::move(added));
@@ -170,9 +184,10 @@ void RedactValue(const Redactor& redactor, Json& value, bool credential, const s
   if (!value.is_object()) return;
   Json cleaned = Json::object();
   for (auto& [name, member] : value.items()) {
-    RedactValue(redactor, member, credential || LooksLikeCredentialName(name), name, counts);
+    // The name goes into marks and notes, so it is cleaned first.
     std::string clean_name = name;
     redactor.Redact(clean_name, counts);
+    RedactValue(redactor, member, credential || LooksLikeCredentialName(name), clean_name, counts);
     cleaned[clean_name] = std::move(member);
   }
   value = std::move(cleaned);
@@ -181,7 +196,11 @@ void RedactValue(const Redactor& redactor, Json& value, bool credential, const s
 }  // namespace
 
 Result<std::string> Redactor::RedactMeta(const std::string& meta, Counts& counts) const {
-  Json document = Json::parse(meta, nullptr, /*allow_exceptions=*/false);
+  // The document's own functions recurse; the reader bounds the depth first.
+  JsonReader reader(meta);
+  const bool well_formed = reader.Skip() && reader.Finish();
+  Json document;
+  if (well_formed) document = Json::parse(meta, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) {
     return InvalidInput("meta is not a JSON object in valid UTF-8");
   }

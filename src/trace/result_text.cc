@@ -178,7 +178,8 @@ std::string FormatCodeReply(const CodeReply& reply) {
 }
 
 Result<std::string> RebuildReply(const ReplyFrame& frame, std::string_view result) {
-  if (result.size() < frame.code_bytes + kOpenDescription.size() + kCloseDescription.size() ||
+  constexpr size_t kMarks = kOpenDescription.size() + kCloseDescription.size();
+  if (result.size() < kMarks || result.size() - kMarks < frame.code_bytes ||
       result.substr(frame.code_bytes, kOpenDescription.size()) != kOpenDescription ||
       !result.ends_with(kCloseDescription)) {
     return Corrupt("the result file does not have the code and description its journal line tells");

@@ -7,6 +7,15 @@ Trace::Trace(Options options, std::unique_ptr<Recorder> recorder, int64_t last_s
 
 Result<std::unique_ptr<Trace>> Trace::Open(FileSystem& fs, Clock& clock, IdSource& ids,
                                            Options options) {
+  if (options.redactor != nullptr) {
+    for (std::string name : {options.op_name, options.task_id}) {
+      Redactor::Counts counts;
+      if (options.redactor->Redact(name, counts)) {
+        return InvalidInput("op_name or task_id contains a credential (" + counts.begin()->first +
+                            "); use another name");
+      }
+    }
+  }
   KERF_ASSIGN_OR_RETURN(
       std::unique_ptr<Recorder> recorder,
       Recorder::Open(fs, clock, ids,

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "base/json_reader.h"
+#include "trace/journal_line.h"
 
 namespace kerf::trace {
 namespace {
@@ -46,7 +47,8 @@ VerificationResults ReadVerificationResults(FileSystem& fs, const std::string& r
   while (at != std::string_view::npos) {
     Entry entry;
     const size_t length = ReadEntry(text.substr(at), entry);
-    if (length > 0 && entry.step >= 0) results[{entry.op, entry.task, entry.step}] = entry.passed;
+    if (length > 0 && entry.step >= 0 && entry.step < kMaxStep)
+      results[{entry.op, entry.task, entry.step}] = entry.passed;
     // After damage, go on at the next object that begins a line.
     at = length > 0 ? text.find('{', at + length) : text.find("\n{", at);
     if (length == 0 && at != std::string_view::npos) ++at;
