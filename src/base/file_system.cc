@@ -1,6 +1,7 @@
 #include "base/file_system.h"
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace kerf {
 
@@ -56,6 +57,14 @@ std::string ExpandHome(const std::string& path) {
     return path;
   }
   return home + path.substr(1);
+}
+
+std::string NamedPath(const std::string& path) {
+  const std::string last = BaseName(path);
+  if (last != "." && last != "..") return path;
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
 }
 
 }  // namespace kerf

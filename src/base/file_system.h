@@ -108,5 +108,7 @@ std::string ParentPath(std::string_view path);
 std::string BaseName(std::string_view path);
 // Replaces a leading "~" by $HOME, as AIKG does for log_dir.
 std::string ExpandHome(const std::string& path);
+// `path`, made absolute when its last part is "." or "..", which do not tell the folder's name.
+std::string NamedPath(const std::string& path);
 
 }  // namespace kerf

@@ -6,6 +6,7 @@
 #include "cli/render/step_text.h"
 #include "cli/render/table.h"
 #include "trace/reader.h"
+#include "trace/step_facts.h"
 
 namespace kerf::cli {
 namespace {
@@ -26,9 +27,9 @@ TaskSummary Summarize(const trace::TaskSteps& task) {
   for (const Step& step : task.steps) {
     ++summary.records;
     if (step.time > summary.last_time) summary.last_time = step.time;
-    const StepNumbers numbers = NumbersOf(step);
-    summary.duration_ms += numbers.duration_ms.value_or(0);
-    summary.tokens += numbers.input_tokens.value_or(0) + numbers.output_tokens.value_or(0);
+    const trace::StepFacts facts = trace::ReadStepFacts(step);
+    summary.duration_ms += facts.duration_ms.value_or(0);
+    summary.tokens += facts.input_tokens.value_or(0) + facts.output_tokens.value_or(0);
     if (step.kind == RecordKind::kConductor) continue;
     summary.steps = std::max(summary.steps, step.step);
     summary.last_action = step.action;
@@ -43,9 +44,11 @@ class Lister {
       : args_(args), context_(context), json_(args.Has("--json")), many_runs_(many_runs) {}
 
   Status ListRun(const trace::Run& run) {
+    const trace::VerificationResults results =
+        trace::ReadVerificationResults(context_.fs, run.path);
     for (const std::string& op : run.ops) {
       if (args_.Has("--op") && op != args_.Get("--op")) continue;
-      KERF_ASSIGN_OR_RETURN(trace::OpTrace trace, trace::ReadOp(context_.fs, run.path, op));
+      KERF_ASSIGN_OR_RETURN(trace::OpTrace trace, trace::ReadOp(context_.fs, run.path, op, results));
       for (const trace::TaskSteps& task : trace.tasks) {
         if (args_.Has("--task") && task.task != args_.Get("--task")) continue;
         ++tasks_;
@@ -103,7 +106,7 @@ class Lister {
         context_.out.Data(StepJson(run.path, task.op, step) + "\n");
         continue;
       }
-      const StepNumbers numbers = NumbersOf(step);
+      const trace::StepFacts facts = trace::ReadStepFacts(step);
       std::vector<Table::Cell> row = {
           {task.op},
           {task.task},
@@ -111,7 +114,7 @@ class Lister {
           {step.kind == RecordKind::kConductor ? "  " + step.check : step.action},
           VerdictCell(step.verification),
           {ShortTime(step.time)},
-          {FormatDuration(numbers.duration_ms.value_or(0))},
+          {FormatDuration(facts.duration_ms.value_or(0))},
           {step.journaled ? (step.recovered ? "recovered" : "") : "no journal"}};
       if (many_runs_) row.insert(row.begin(), {run.path});
       step_table_.AddRow(std::move(row));

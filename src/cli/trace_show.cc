@@ -8,6 +8,7 @@
 #include "cli/render/step_text.h"
 #include "cli/render/text_width.h"
 #include "trace/reader.h"
+#include "trace/step_facts.h"
 
 namespace kerf::cli {
 namespace {
@@ -88,7 +89,7 @@ class Story {
     double cost = 0;
     Verification last = Verification::kNone;
     for (const Step& step : steps) {
-      const StepNumbers numbers = NumbersOf(step);
+      const trace::StepFacts numbers = trace::ReadStepFacts(step);
       milliseconds += numbers.duration_ms.value_or(0);
       input += numbers.input_tokens.value_or(0);
       output += numbers.output_tokens.value_or(0);
@@ -106,7 +107,7 @@ class Story {
   }
 
   static std::string Facts(const Step& step) {
-    const StepNumbers numbers = NumbersOf(step);
+    const trace::StepFacts numbers = trace::ReadStepFacts(step);
     std::string facts;
     if (!step.time.empty()) facts += "  " + ShortTime(step.time);
     if (numbers.duration_ms) facts += "  " + FormatDuration(*numbers.duration_ms);

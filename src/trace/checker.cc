@@ -142,9 +142,10 @@ bool CheckReport::damaged() const {
 Result<CheckReport> CheckRun(FileSystem& fs, const Run& run, const Progress& progress) {
   CheckReport report;
   report.run_path = run.path;
+  const VerificationResults results = ReadVerificationResults(fs, run.path);
   for (const std::string& op : run.ops) {
     progress("checking " + JoinPath(run.path, op));
-    KERF_ASSIGN_OR_RETURN(const OpTrace trace, ReadOp(fs, run.path, op));
+    KERF_ASSIGN_OR_RETURN(const OpTrace trace, ReadOp(fs, run.path, op, results));
     OpChecker(fs, trace, report).Run();
   }
   progress("");

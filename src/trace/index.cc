@@ -60,13 +60,7 @@ Result<std::unique_ptr<IndexStore>> OpenInCache(FileSystem& fs, const std::strin
 }  // namespace
 
 Result<SearchTarget> FindSearchTarget(FileSystem& fs, const std::string& raw_path) {
-  std::string path = ExpandHome(raw_path);
-  // An operator is known by the name of its folder, which "." does not tell.
-  if (BaseName(path) == "." || BaseName(path) == "..") {
-    std::error_code error;
-    const std::filesystem::path real = std::filesystem::canonical(path, error);
-    if (!error) path = real.string();
-  }
+  const std::string path = NamedPath(ExpandHome(raw_path));
   SearchTarget target;
   if (Exists(fs, IndexPath(path)) && !Exists(fs, JoinPath(path, kJournalName))) {
     target.runs.push_back(path);

@@ -72,8 +72,9 @@ bool LacksVerdict(const Step& step) {
 
 class OpReader {
  public:
-  OpReader(FileSystem& fs, const std::string& run_path, const std::string& op)
-      : fs_(fs), run_path_(run_path) {
+  OpReader(FileSystem& fs, const std::string& run_path, const std::string& op,
+           const VerificationResults& results)
+      : fs_(fs), results_(results) {
     trace_.op = op;
     trace_.dir = JoinPath(run_path, op);
   }
@@ -184,9 +185,10 @@ class OpReader {
   // AIKG keeps the result of a verification only here, under the step of its folder, one less than
   // the record's.
   void AddVerificationResults() {
-    for (const auto& [place, passed] : ReadVerificationResults(fs_, run_path_)) {
-      const auto& [op, task, folder_step] = place;
-      if (op != trace_.op) continue;
+    for (auto entry = results_.lower_bound({trace_.op, "", 0}); entry != results_.end(); ++entry) {
+      const auto& [op, task, folder_step] = entry->first;
+      const bool passed = entry->second;
+      if (op != trace_.op) break;
       std::vector<Step>& steps = steps_of_[task];
       const int64_t step_number = folder_step + 1;
       auto step = std::find_if(steps.begin(), steps.end(), [&](const Step& candidate) {
@@ -263,7 +265,7 @@ class OpReader {
   }
 
   FileSystem& fs_;
-  const std::string run_path_;
+  const VerificationResults& results_;
   OpTrace trace_;
   std::vector<Listed> listed_;
   RecordLedger ledger_;
@@ -280,7 +282,7 @@ std::string ListOf(const std::vector<std::string>& names) {
 }  // namespace
 
 Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& raw_path) {
-  const std::string path = ExpandHome(raw_path);
+  const std::string path = NamedPath(ExpandHome(raw_path));
   if (!IsDirectory(fs, path)) {
     return NotFound(path + (Exists(fs, path) ? " is not a directory" : " does not exist") +
                     "; give a log directory");
@@ -305,7 +307,12 @@ Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& raw_path) {
 }
 
 Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op) {
-  return OpReader(fs, run_path, op).Run();
+  return ReadOp(fs, run_path, op, ReadVerificationResults(fs, run_path));
+}
+
+Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op,
+                       const VerificationResults& results) {
+  return OpReader(fs, run_path, op, results).Run();
 }
 
 Result<std::vector<TaskSteps>> ReadTasks(FileSystem& fs, const std::string& run_path,

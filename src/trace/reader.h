@@ -14,6 +14,7 @@
 #include "base/file_system.h"
 #include "base/result.h"
 #include "trace/journal.h"
+#include "trace/verification_results.h"
 
 namespace kerf::trace {
 
@@ -49,6 +50,9 @@ struct OpTrace {
 };
 
 Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op);
+// The same for callers who read many operators of a run, with what they read once for all.
+Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op,
+                       const VerificationResults& results);
 
 // The tasks of an operator; just the named one unless `task` is empty. kNotFound tells which ones
 // there are.

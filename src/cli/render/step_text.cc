@@ -9,32 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <typename T>
-std::optional<T> NumberAt(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  return found->get<T>();
-}
-
 }  // namespace
-
-StepNumbers NumbersOf(const Step& step) {
-  StepNumbers numbers;
-  if (step.meta.empty()) return numbers;
-  const Json meta = Json::parse(step.meta, nullptr, false);
-  if (!meta.is_object()) return numbers;
-  numbers.duration_ms = NumberAt<double>(meta, "duration_ms");
-  numbers.cost_usd = NumberAt<double>(meta, "cost_usd");
-  numbers.speedup = NumberAt<double>(meta, "speedup");
-  if (const auto tokens = meta.find("tokens"); tokens != meta.end() && tokens->is_object()) {
-    numbers.input_tokens = NumberAt<int64_t>(*tokens, "input");
-    numbers.output_tokens = NumberAt<int64_t>(*tokens, "output");
-  }
-  if (const auto model = meta.find("model"); model != meta.end() && model->is_string()) {
-    numbers.model = model->get<std::string>();
-  }
-  return numbers;
-}
 
 std::string FormatDuration(double milliseconds) {
   if (milliseconds <= 0) return "";

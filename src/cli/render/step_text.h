@@ -3,24 +3,12 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 
 #include "artifact/step.h"
 #include "cli/render/table.h"
 
 namespace kerf::cli {
-
-// The numbers of a step's meta that kerf knows; see docs/formats/trace.md section 2.
-struct StepNumbers {
-  std::optional<double> duration_ms;
-  std::optional<int64_t> input_tokens;
-  std::optional<int64_t> output_tokens;
-  std::optional<double> cost_usd;
-  std::optional<double> speedup;
-  std::string model;
-};
-StepNumbers NumbersOf(const Step& step);
 
 // "812 ms", "3.4 s", "2 min 5 s"; empty for 0.
 std::string FormatDuration(double milliseconds);
