@@ -276,6 +276,19 @@ TEST_F(TraceChecker, AHostileUnfinishedRecordRemovesNoFolder) {
   ExpectRepairIsDone();
 }
 
+TEST_F(TraceChecker, AHostileUnfinishedRecordRemovesNoOtherTasksFile) {
+  disk_.Put("logs/relu/I1_S01_relu_DO_CODER_result.txt", "x");
+  disk_.Put("logs/relu/notes.md", "y");
+  disk_.Put(
+      kJournal,
+      WithSum(R"({"v":1,"kind":"record","seq":1,"batch":"a","task":"0","step":1,)"
+              R"("record":"verifier","action":"VERIFY","names":"doc","files":)"
+              R"([{"name":"I1_S01_relu_DO_CODER_result.txt","bytes":9},{"name":"notes.md"}])"));
+  EXPECT_EQ(MustRepair().abandoned, 1);
+  EXPECT_EQ(disk_.Read("logs/relu/I1_S01_relu_DO_CODER_result.txt"), "x");
+  EXPECT_EQ(disk_.Read("logs/relu/notes.md"), "y");
+}
+
 TEST_F(TraceChecker, AHostileTaskNameDoesNotStopTheRepair) {
   disk_.Put(kJournal,
             WithSum(R"({"v":1,"kind":"record","seq":1,"batch":"a","task":"../x","step":1,)"

@@ -64,6 +64,7 @@ Status Journal::Refresh() {
     damaged_ = false;
     tasks_.clear();
     open_batches_.clear();
+    given_up_batches_.clear();
     known_files_.clear();
   }
   if (size == read_to_) return {};
@@ -90,10 +91,11 @@ void Journal::Apply(JournalLine&& line) {
   }
   if (line.kind == LineKind::kRepair) return;
   const auto batch = open_batches_.find(line.batch);
-  if (batch == open_batches_.end()) {
-    late_abandon_ = late_abandon_ || line.kind == LineKind::kAbandon;
-    return;
+  if (line.kind == LineKind::kAbandon &&
+      (batch == open_batches_.end() || given_up_batches_.contains(line.batch))) {
+    late_abandon_ = true;
   }
+  if (batch == open_batches_.end()) return;
   for (const std::string& task : batch->second) {
     TaskState& state = tasks_[task];
     std::vector<JournalLine>& open = state.uncommitted;
@@ -141,8 +143,11 @@ Status Journal::ForgetAbandonedNames() {
 void Journal::ApplyRecord(JournalLine&& line) {
   TaskState& state = tasks_[line.step.task];
   const Step& step = line.step;
-  std::erase_if(state.uncommitted,
-                [&](const JournalLine& other) { return GivesUp(step, other.step); });
+  std::erase_if(state.uncommitted, [&](const JournalLine& other) {
+    const bool given_up = GivesUp(step, other.step);
+    if (given_up) given_up_batches_.insert(other.batch);
+    return given_up;
+  });
   if (step.kind == RecordKind::kConductor) {
     int64_t& attempts = state.attempts[{step.step, step.check}];
     attempts = std::max(attempts, step.attempt);

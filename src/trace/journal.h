@@ -106,7 +106,10 @@ class Journal {
   std::unordered_map<std::string, std::set<std::string>> open_batches_;
   // Hashes of the names in record lines: a set of names would take ten times the memory.
   std::unordered_set<uint64_t> known_files_;
-  // A batch was abandoned after its commit, because that could not be synced.
+  // Batches with records that were given up for later ones.
+  std::set<std::string> given_up_batches_;
+  // A batch was abandoned whose records are not in memory: after its commit, because that could not
+  // be synced, or after they were given up.
   bool late_abandon_ = false;
   std::map<std::string, std::vector<std::string>> unjournaled_;
 };

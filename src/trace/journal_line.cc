@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/json_reader.h"
+#include "base/utf8.h"
 
 namespace kerf::trace {
 namespace {
@@ -241,6 +242,8 @@ std::string EncodeLine(const JournalLine& line) {
 
 Result<JournalLine> DecodeLine(std::string_view text) {
   KERF_RETURN_IF_ERROR(CheckSum(text));
+  // The reader keeps such bytes, but no line could be written that refers to them.
+  if (DetectEncoding(text) != TextEncoding::kUtf8) return Corrupt("it is not valid UTF-8");
   JsonReader reader(text);
   JournalLine line;
   int64_t version = 0;

@@ -203,6 +203,13 @@ TEST(JournalLine, ARecordWithoutTaskIsRefused) {
   EXPECT_FALSE(read.ok());
 }
 
+TEST(JournalLine, ALineThatIsNotUtf8IsRefused) {
+  const Result<JournalLine> read =
+      DecodeLine(WithSum("{\"v\":1,\"kind\":\"commit\",\"seq\":1,\"batch\":\"\xFF\""));
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+}
+
 TEST(JournalLine, DeepNestingIsRefused) {
   const std::string deep(100'000, '[');
   EXPECT_FALSE(

@@ -103,6 +103,9 @@ class TaskRecovery {
 
   Status RemoveFiles(const Step& step) {
     for (const StepFile& file : step.files) {
+      // A journal from elsewhere must not make us remove what is not this record's.
+      const std::optional<ParsedName> parsed = Parse(file.name);
+      if (!parsed.has_value() || parsed->task != step.task || parsed->step != step.step) continue;
       const std::string path = JoinPath(op_dir_, file.name);
       KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(path));
       if (info.has_value() && info->kind == FileKind::kFile) {

@@ -97,7 +97,14 @@ Place PlaceOf(const Step& step) {
 struct Truth {
   std::vector<Step> committed;      // and the only record of their place
   std::set<std::string> removable;  // files of records that have no commit
+  bool strange = false;             // a record names a file that is not its own
 };
+
+bool IsOwnFile(const Step& step, const std::string& name) {
+  const std::string folder = name.find('/') == std::string::npos ? "" : kerf::ParentPath(name);
+  const auto parsed = kerf::trace::ParseFileName("op", folder, kerf::BaseName(name));
+  return parsed.has_value() && parsed->task == step.task && parsed->step == step.step;
+}
 
 Truth TruthOf(const std::string& journal) {
   enum class State { kOpen, kCommitted, kAbandoned };
@@ -127,8 +134,10 @@ Truth TruthOf(const std::string& journal) {
     if (record.state == State::kCommitted && count[PlaceOf(record.step)] == 1) {
       truth.committed.push_back(record.step);
     }
-    if (record.state != State::kCommitted) {
-      for (const kerf::StepFile& file : record.step.files) truth.removable.insert(file.name);
+    for (const kerf::StepFile& file : record.step.files) {
+      const bool own = IsOwnFile(record.step, file.name);
+      truth.strange = truth.strange || !own;
+      if (own && record.state != State::kCommitted) truth.removable.insert(file.name);
     }
   }
   return truth;
@@ -158,7 +167,9 @@ class Session {
   void Run() {
     CheckNothingIsLost();
     (void)Check();
-    const RepairReport repaired = Repair();
+    RepairReport repaired = Repair();
+    // A file that a stranger's line gave to another task is free, and taken in, only after that.
+    if (truth_.strange) repaired = Repair();
     CheckFilesAreKept();
     CheckNothingIsLost();
     const Files after = FilesOf(fs_);
