@@ -48,7 +48,8 @@ class Lister {
         trace::ReadVerificationResults(context_.fs, run.path);
     for (const std::string& op : run.ops) {
       if (args_.Has("--op") && op != args_.Get("--op")) continue;
-      KERF_ASSIGN_OR_RETURN(trace::OpTrace trace, trace::ReadOp(context_.fs, run.path, op, results));
+      KERF_ASSIGN_OR_RETURN(trace::OpTrace trace,
+                            trace::ReadOp(context_.fs, run.path, op, results));
       for (const trace::TaskSteps& task : trace.tasks) {
         if (args_.Has("--task") && task.task != args_.Get("--task")) continue;
         ++tasks_;
