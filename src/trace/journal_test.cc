@@ -192,6 +192,16 @@ TEST_F(JournalTest, ALaterRecordOfTheSameStepShowsThatTheFirstWasGivenUp) {
   EXPECT_EQ(journal->StateOf("0").last_step, 2);
 }
 
+// It is numbered by its files, so it says nothing about records with higher numbers.
+TEST_F(JournalTest, ARecoveredRecordGivesNothingUp) {
+  JournalLine recovered = Record("0", 1, "b");
+  recovered.step.recovered = true;
+  auto journal = MustOpen();
+  MustAppend(*journal, {Record("0", 2, "a"), recovered, Mark(LineKind::kCommit, "b")});
+  ASSERT_EQ(journal->StateOf("0").uncommitted.size(), 1U);
+  EXPECT_EQ(journal->StateOf("0").uncommitted[0].step.step, 2);
+}
+
 // The commit's sync failed, so the record was given up: its files, if any are left, are nobody's.
 TEST_F(JournalTest, AnAbandonAfterTheCommitFreesTheNames) {
   auto journal = MustOpen();

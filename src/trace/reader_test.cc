@@ -260,9 +260,14 @@ TEST_F(TraceReader, AnAbandonAfterTheCommitCounts) {
 }
 
 TEST_F(TraceReader, ARecordThatGaveWayToALaterOneIsGone) {
+  JournalLine given_up;
+  given_up.seq = 1;
+  given_up.batch = "a";
+  given_up.step.task = "0";
+  given_up.step.step = 1;
+  given_up.step.files = {{"I0_S01_relu_DO_CODER_result.txt", 9, "", "utf-8"}};
   disk_.Put("logs/relu/journal.jsonl",
-            Line(1, LineKind::kRecord, "a", 1) +
-                Line(2, LineKind::kRecord, "b", 1, RecordKind::kVerifier) +
+            EncodeLine(given_up) + Line(2, LineKind::kRecord, "b", 1, RecordKind::kVerifier) +
                 Line(3, LineKind::kCommit, "b"));
   const OpTrace trace = MustRead();
   EXPECT_THAT(Story(trace.tasks[0]), ElementsAre("1 VERIFY unknown"));
