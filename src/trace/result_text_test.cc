@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <random>
 
 #include "base/utf8.h"
@@ -234,14 +233,13 @@ std::string Repeat(const std::string& text, size_t bytes) {
 }
 
 // A second is a thousand times what a linear walk takes, and a thousandth of a quadratic one.
-TEST(ResultText, HostileNestingEndsQuickly) {
-  const auto begin = std::chrono::steady_clock::now();
+// Quadratic work would take hours here and run into the test's time-out.
+TEST(ResultText, HostileNestingHoldsNoReply) {
   for (const char* piece : {"{\"a\":", "{", "{\"", "{\"a\":\"", "{\"code\":\"",
                             "[{\"a\":", "{\"a\":1,", "{\"code\":\"x\",\"description\":", "{}",
                             "{\"a\":{}}", "\\\"{", "{\"a\":[", "{\n", "{\"\\"}) {
-    (void)FindCodeReply(Repeat(piece, 1 << 20));
+    EXPECT_FALSE(FindCodeReply(Repeat(piece, 1 << 20)).has_value()) << piece;
   }
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(14));
 }
 
 TEST(ResultText, FindsTheObjectBehindALotOfCode) {
