@@ -6,22 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <map>
-
 #include "device/testing/temp_dir.h"
+#include "device/testing/variables.h"
 
 namespace kerf::device {
 namespace {
 
 using ::testing::HasSubstr;
-
-Environment Variables(std::map<std::string, std::string> values) {
-  return [values](const std::string& name) -> std::optional<std::string> {
-    const auto it = values.find(name);
-    if (it == values.end()) return std::nullopt;
-    return it->second;
-  };
-}
 
 mode_t ModeOf(const std::string& path) {
   struct stat info {};
