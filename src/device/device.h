@@ -33,7 +33,8 @@ struct DeviceId {
   // kInvalidInput with the text and the right form.
   static Result<DeviceId> Parse(std::string_view text);
 
-  auto operator<=>(const DeviceId&) const = default;
+  // clang-tidy 14 takes the 0 that the compiler compares with for a null pointer.
+  auto operator<=>(const DeviceId&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 // "cuda:0, cuda:1"
