@@ -16,6 +16,7 @@ std::vector<Verb> AllVerbs() {
       TraceCheckVerb(),   //
       TraceExportVerb(),  //
       TraceIndexVerb(),   //
+      DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //
       ManVerb(),          //

@@ -10,6 +10,7 @@
 namespace kerf::cli {
 
 Verb CompletionVerb();
+Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
