@@ -21,7 +21,7 @@ namespace {
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
 // for it is rare.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
-constexpr size_t kMaxBatchBytes = size_t{16} << 20;
+constexpr size_t kMaxBatchBytes = size_t{32} << 20;
 constexpr size_t kMaxQueueBytes = size_t{64} << 20;
 constexpr size_t kReadChunk = size_t{1} << 20;
 constexpr size_t kMaxLine = size_t{2} << 30;
@@ -31,6 +31,10 @@ struct Item {
   int64_t line_number = 0;
   size_t bytes = 0;
   Result<Submission> submission = Submission{};
+
+  void Hash() {
+    if (submission.ok()) HashFiles(submission->record);
+  }
 };
 
 class ItemQueue {
@@ -68,12 +72,30 @@ class ItemQueue {
     return stopped_;
   }
 
-  // At least one item, unless closed and empty; as many as make a batch when `batch`.
+  // Whether the taking side is busy: then the reading side does the hashing, else the taking side,
+  // which would only wait. So both have about as much to do.
+  bool IsBehind() {
+    const std::lock_guard lock(mu_);
+    return bytes_ >= batch_bytes_ / 2;
+  }
+
+  // At least one item, unless closed and empty; as many as make a batch when `batch`. All hashed.
   std::vector<Item> Take(bool batch) {
     std::unique_lock lock(mu_);
-    has_items_.wait(lock, [&] {
+    const auto is_ready = [&] {
       return closed_ || (batch ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
-    });
+    };
+    while (!is_ready()) {
+      if (hashed_ == items_.size()) {
+        has_items_.wait(lock);
+        continue;
+      }
+      // Only this side removes items, and adding to a deque moves none.
+      Item& item = items_[hashed_++];
+      lock.unlock();
+      item.Hash();
+      lock.lock();
+    }
     std::vector<Item> taken;
     size_t bytes = 0;
     while (!items_.empty() && (taken.empty() || (batch && bytes < batch_bytes_))) {
@@ -81,10 +103,13 @@ class ItemQueue {
       taken.push_back(std::move(items_.front()));
       items_.pop_front();
     }
+    hashed_ -= std::min(hashed_, taken.size());
     bytes_ -= bytes;
     if (items_.empty()) batch_ready_ = false;
     batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
+    lock.unlock();
+    for (Item& item : taken) item.Hash();
     return taken;
   }
 
@@ -100,6 +125,7 @@ class ItemQueue {
   std::condition_variable has_room_;
   // guarded by mu_
   std::deque<Item> items_;
+  size_t hashed_ = 0;  // items at the front that the taking side has hashed
   size_t bytes_ = 0;
   size_t batch_bytes_ = kFirstBatchBytes;
   bool batch_ready_ = false;
@@ -199,7 +225,9 @@ class InputReader {
     ++line_number_;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
-    queue_.Push({line_number_, line.size(), Prepare(line)});
+    Item item{line_number_, line.size(), Prepare(line)};
+    if (queue_.IsBehind()) item.Hash();
+    queue_.Push(std::move(item));
   }
 
   Result<Submission> Prepare(std::string_view line) {
@@ -213,7 +241,7 @@ class InputReader {
       }
     }
     KERF_ASSIGN_OR_RETURN(PreparedRecord record,
-                          PrepareRecord(std::move(request.input), names_, redactor_));
+                          PrepareTexts(std::move(request.input), names_, redactor_));
     return Submission{std::move(request.op), std::move(request.task), std::move(record)};
   }
 

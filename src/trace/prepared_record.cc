@@ -72,7 +72,6 @@ class Preparer {
   void AddClean(const char* folder, const char* parameter, std::string content,
                 const char* extension) {
     PreparedFile file{folder, parameter, extension, std::move(content), "", ""};
-    file.sha256 = Sha256Hex(file.content);
     file.encoding = TextEncodingName(DetectEncoding(file.content));
     record_.files.push_back(std::move(file));
   }
@@ -120,8 +119,20 @@ class Preparer {
 
 }  // namespace
 
-Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {
+Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor& redactor) {
   return Preparer(names, redactor).Run(std::move(input));
+}
+
+void HashFiles(PreparedRecord& record) {
+  for (PreparedFile& file : record.files) {
+    if (file.sha256.empty()) file.sha256 = Sha256Hex(file.content);
+  }
+}
+
+Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {
+  Result<PreparedRecord> record = PrepareTexts(std::move(input), names, redactor);
+  if (record.ok()) HashFiles(*record);
+  return record;
 }
 
 }  // namespace kerf::trace

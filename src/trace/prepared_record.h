@@ -32,6 +32,10 @@ struct PreparedRecord {
   std::vector<RedactionNote> redacted;
 };
 
+// Hashing takes as long as everything else together; these are PrepareRecord() in two parts.
+Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor& redactor);
+void HashFiles(PreparedRecord& record);
+
 Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor);
 
 }  // namespace kerf::trace
