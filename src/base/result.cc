@@ -43,6 +43,9 @@ Error ErrnoError(const std::string& operation, const std::string& path, int save
     case ENOTDIR:
       code = ErrorCode::kNotFound;
       break;
+    case EEXIST:
+      code = ErrorCode::kUnavailable;
+      break;
     case EACCES:
     case EPERM:
       code = ErrorCode::kDenied;

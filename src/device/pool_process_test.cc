@@ -113,7 +113,10 @@ class PoolProcessTest : public ::testing::Test {
     const auto pool = MakePool(devices);
     for (int round = 0; round < rounds; ++round) {
       const Result<Lease> lease = pool->Acquire({.timeout = kLongEnough});
-      if (!lease.ok()) return 1;
+      if (!lease.ok()) {
+        std::fprintf(stderr, "%s\n", lease.error().message.c_str());
+        return 1;
+      }
       const std::string marker = dir_.path() + "/marker" + lease->device().id.FileStem();
       const int fd = ::open(marker.c_str(), O_CREAT | O_EXCL | O_CLOEXEC, 0600);
       if (fd < 0) return 2;

@@ -70,9 +70,9 @@ Result<bool> TicketQueue::TryEnter(uint64_t number) {
   const std::string name = TicketName(number);
   Result<Fd> fd = dir_->OpenFile(name, O_RDWR | O_CREAT | O_EXCL);
   if (!fd.ok()) {
-    // ErrnoError has no code of its own for EEXIST; whether the name is taken tells.
-    KERF_ASSIGN_OR_RETURN(const std::set<uint64_t> numbers, Numbers());
-    if (numbers.count(number) > 0) return false;
+    // Another process was faster. It may have left again by now, so looking for its ticket would
+    // not tell.
+    if (fd.error().code == ErrorCode::kUnavailable) return false;
     return std::move(fd).error();
   }
   if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0 || !dir_->IsStillAt(*fd, name)) return false;
