@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 
 #include "base/clock.h"
@@ -5,7 +8,22 @@
 #include "cli/app.h"
 #include "cli/render/output.h"
 
+namespace {
+
+// A closed standard stream would be given to the next file that kerf opens, which would then be
+// taken for it. Opened for reading only: writing to a closed stream stays an error.
+void OpenStandardStreams() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDONLY);
+  } while (fd >= 0 && fd <= 2);
+  if (fd > 2) ::close(fd);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  OpenStandardStreams();
   // Inherited as ignored from some launchers; the exit codes of our children would be lost.
   std::signal(SIGCHLD, SIG_DFL);
   const auto fs = kerf::MakePosixFileSystem();

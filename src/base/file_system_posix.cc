@@ -197,7 +197,7 @@ class PosixFileSystem : public FileSystem {
   Result<std::string> ReadRange(const std::string& path, uint64_t offset,
                                 uint64_t length) override {
     // O_NONBLOCK: opening a FIFO that someone left in the folder would wait for its writer.
-    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     if (!fd.valid()) {
       return ErrnoError("read", path, errno);
     }

@@ -1,6 +1,7 @@
 #include "cli/export_output.h"
 
 #include "base/hash.h"
+#include "base/ids.h"
 
 namespace kerf::cli {
 namespace {
@@ -87,9 +88,8 @@ Result<std::unique_ptr<ExportOutput>> MakeFileExport(FileSystem& fs, const std::
     KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs.OpenAppend(path));
     return std::unique_ptr<ExportOutput>(std::make_unique<DirectExport>(std::move(file)));
   }
-  const std::string temporary = path + ".tmp";
-  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> left_over, fs.Stat(temporary));
-  if (left_over.has_value()) KERF_RETURN_IF_ERROR(fs.Remove(temporary));
+  // A name that nobody else has: what happens to be called FILE.tmp is the user's.
+  const std::string temporary = path + ".kerf-" + Hex64(MakeRandomIds()->Next()) + ".tmp";
   KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs.OpenNew(temporary));
   return std::unique_ptr<ExportOutput>(
       std::make_unique<AtomicExport>(fs, path, temporary, std::move(file)));

@@ -81,7 +81,7 @@ Verb TraceAppendVerb() {
                  .choices = {"step", "batch"}},
                 {.name = "--redact",
                  .value_name = "PATTERN",
-                 .help = "replace matches (RE2 syntax) in every text; may be repeated",
+                 .help = "replace matches (RE2 syntax) in every text",
                  .repeated = true}},
       .examples = {{"kerf trace append --log-dir logs < steps.jsonl", "record a finished run"},
                    {"my_agent | kerf trace append --log-dir logs --durability batch",

@@ -44,6 +44,9 @@ class Lister {
       : args_(args), context_(context), json_(args.Has("--json")), many_runs_(many_runs) {}
 
   Status ListRun(const trace::Run& run) {
+    for (const auto& [path, reason] : run.skipped) {
+      context_.out.Note("kerf: not listed: " + path + ": " + reason);
+    }
     const trace::VerificationResults results =
         trace::ReadVerificationResults(context_.fs, run.path);
     for (const std::string& op : run.ops) {

@@ -23,6 +23,11 @@ constexpr const char* kParameterOrder[] = {"prompt", "reasoning",  "result",    
                                            "parsed", "verify_res", "error_log", "profile"};
 
 std::string FirstLines(const std::string& text, size_t limit) {
+  constexpr size_t kStoryBytes = 2000;
+  if (text.size() > kStoryBytes && text.find('\n') >= kStoryBytes) {
+    return text.substr(0, kStoryBytes) +
+           fmt::format("… ({} more bytes)", text.size() - kStoryBytes);
+  }
   size_t end = 0;
   size_t lines = 0;
   while (end < text.size() && lines < limit) {

@@ -225,7 +225,17 @@ class InputReader {
     ++line_number_;
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+    if (line_number_ == 1 && line.starts_with(kByteOrderMark)) {
+      line.remove_prefix(kByteOrderMark.size());
+    }
     Item item{line_number_, line.size(), Prepare(line)};
+    if (!item.submission.ok()) {  // the message may quote the line
+      Error error = item.submission.error();
+      Redactor::Counts counts;
+      redactor_.Redact(error.message, counts);
+      item.submission = std::move(error);
+    }
     if (queue_.IsBehind()) item.Hash();
     queue_.Push(std::move(item));
   }

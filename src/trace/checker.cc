@@ -32,7 +32,7 @@ class OpChecker {
     for (const Step& step : op_.unfinished) {
       Note("unfinished_record", op_.dir,
            "step " + std::to_string(step.step) + " of task " + step.task +
-               " is being written or was cut short by a crash; it was never acknowledged");
+               " is being written, or was cut short before it could be acknowledged");
     }
     for (const std::string& name : op_.unknown_files) {
       Note("unknown_file", JoinPath(op_.dir, name), "not a record's file; left alone");
@@ -142,6 +142,9 @@ bool CheckReport::damaged() const {
 Result<CheckReport> CheckRun(FileSystem& fs, const Run& run, const Progress& progress) {
   CheckReport report;
   report.run_path = run.path;
+  for (const auto& [path, reason] : run.skipped) {
+    report.findings.push_back({true, "unreadable_folder", path, "not checked: " + reason});
+  }
   const VerificationResults results = ReadVerificationResults(fs, run.path);
   for (const std::string& op : run.ops) {
     progress("checking " + JoinPath(run.path, op));

@@ -53,6 +53,9 @@ Status Journal::Load() {
   KERF_ASSIGN_OR_RETURN(file_, fs_.OpenAppend(path_));
   if (!before.has_value()) KERF_RETURN_IF_ERROR(fs_.SyncDir(op_dir_));
   KERF_RETURN_IF_ERROR(Refresh());
+  // What was torn may have been the commit of an acknowledged record.
+  KERF_ASSIGN_OR_RETURN(const uint64_t size, file_->Size());
+  damaged_ = damaged_ || size > read_to_;
   return FindUnjournaled();
 }
 

@@ -51,6 +51,18 @@ Status CheckOne(const char* what, const std::string& name) {
   if (DetectEncoding(name) != TextEncoding::kUtf8) {
     return InvalidInput(std::string(what) + " is not valid UTF-8");
   }
+  for (size_t i = 0; i < name.size();) {
+    const Utf8Char c = DecodeUtf8(std::string_view(name).substr(i));
+    i += c.length;
+    const bool control = c.value >= 0x80 && c.value < 0xA0;
+    const bool separator = c.value == 0x2028 || c.value == 0x2029;
+    const bool direction =
+        (c.value >= 0x202A && c.value <= 0x202E) || (c.value >= 0x2066 && c.value <= 0x2069);
+    if (control || separator || direction) {
+      return InvalidInput(std::string(what) +
+                          " contains a control character that a terminal would act on; remove it");
+    }
+  }
   return {};
 }
 
@@ -183,6 +195,13 @@ Status CheckNames(const std::string& log_dir, const std::string& op, const std::
     return InvalidInput("op_name '" + op +
                         "' begins with a dot, which is reserved for kerf's own "
                         "folders; choose another name");
+  }
+  for (const char* reserved : {kJournalName, "verification_results.jsonl", "passed_cases"}) {
+    if (op == reserved) {
+      return InvalidInput("op_name '" + op +
+                          "' is the name of a part of the log directory; choose "
+                          "another name");
+    }
   }
   const size_t longest = std::string_view("Iteration_Step_").size() + task.size() +
                          kLongestStep.size() + op.size() + kLongestTail.size();

@@ -26,27 +26,37 @@ bool Exists(FileSystem& fs, const std::string& path) {
   return info.ok() && info->has_value();
 }
 
-bool IsOpFolder(FileSystem& fs, const std::string& dir) {
-  if (Exists(fs, JoinPath(dir, kJournalName))) return true;
-  const Result<std::vector<DirEntry>> entries = fs.List(dir);
-  if (!entries.ok()) return false;
+Result<bool> IsOpFolder(FileSystem& fs, const std::string& dir) {
+  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> journal,
+                        fs.Stat(JoinPath(dir, kJournalName)));
+  if (journal.has_value()) return true;
+  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(dir));
   const std::string op = BaseName(dir);
-  return std::any_of(entries->begin(), entries->end(), [&](const DirEntry& entry) {
+  return std::any_of(entries.begin(), entries.end(), [&](const DirEntry& entry) {
     return entry.kind == FileKind::kFile && ParseFileName(op, "", entry.name).has_value();
   });
 }
 
-Result<std::vector<std::string>> OpsOf(FileSystem& fs, const std::string& run_path) {
+Result<Run> ReadRun(FileSystem& fs, const std::string& run_path) {
   KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(run_path));
-  std::vector<std::string> ops;
+  Run run{run_path, {}, {}};
   for (const DirEntry& entry : entries) {
-    if (entry.kind == FileKind::kDirectory && entry.name[0] != '.' &&
-        entry.name != "passed_cases" && IsOpFolder(fs, JoinPath(run_path, entry.name))) {
-      ops.push_back(entry.name);
+    if (entry.name[0] == '.' || entry.name == "passed_cases") continue;
+    const std::string dir = JoinPath(run_path, entry.name);
+    if (entry.kind == FileKind::kSymlink && IsDirectory(fs, dir)) {
+      run.skipped.emplace_back(dir, "a symbolic link, which kerf does not follow here");
+    }
+    if (entry.kind != FileKind::kDirectory) continue;
+    const Result<bool> is_op = IsOpFolder(fs, dir);
+    if (!is_op.ok()) {
+      run.skipped.emplace_back(dir, is_op.error().message);
+    } else if (*is_op) {
+      run.ops.push_back(entry.name);
     }
   }
-  std::sort(ops.begin(), ops.end());
-  return ops;
+  std::sort(run.ops.begin(), run.ops.end());
+  std::sort(run.skipped.begin(), run.skipped.end());
+  return run;
 }
 
 bool AllDigits(const std::string& text) {
@@ -114,7 +124,12 @@ class OpReader {
     const std::string path = JoinPath(trace_.dir, kJournalName);
     if (!Exists(fs_, path)) return {};
     trace_.has_journal = true;
-    KERF_ASSIGN_OR_RETURN(const std::string bytes, fs_.ReadFile(path));
+    const Result<std::string> content = fs_.ReadFile(path);
+    if (!content.ok()) {  // one bad journal must not hide the other operators
+      trace_.scan.damaged.push_back({0, 0, content.error().message});
+      return {};
+    }
+    const std::string& bytes = *content;
     int64_t expected_seq = 1;
     uint64_t repaired_to = 0;
     trace_.scan = ScanJournal(bytes, 0, [&](JournalLine&& line, uint64_t offset) {
@@ -287,16 +302,20 @@ Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& raw_path) {
     return NotFound(path + (Exists(fs, path) ? " is not a directory" : " does not exist") +
                     "; give a log directory");
   }
-  if (IsOpFolder(fs, path)) return std::vector<Run>{{ParentPath(path), {BaseName(path)}}};
-  KERF_ASSIGN_OR_RETURN(std::vector<std::string> ops, OpsOf(fs, path));
-  if (!ops.empty()) return std::vector<Run>{{path, std::move(ops)}};
+  KERF_ASSIGN_OR_RETURN(const bool is_op, IsOpFolder(fs, path));
+  if (is_op) return std::vector<Run>{{ParentPath(path), {BaseName(path)}, {}}};
+  KERF_ASSIGN_OR_RETURN(Run here, ReadRun(fs, path));
+  if (!here.ops.empty()) return std::vector<Run>{std::move(here)};
   std::vector<Run> runs;
   KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(path));
   for (const DirEntry& entry : entries) {
     if (entry.kind != FileKind::kDirectory || entry.name[0] == '.') continue;
-    const std::string run = JoinPath(path, entry.name);
-    Result<std::vector<std::string>> found = OpsOf(fs, run);
-    if (found.ok() && !found->empty()) runs.push_back({run, std::move(*found)});
+    Result<Run> found = ReadRun(fs, JoinPath(path, entry.name));
+    if (found.ok() && !found->ops.empty()) runs.push_back(std::move(found).value());
+  }
+  if (runs.empty() && !here.skipped.empty()) {
+    return Denied("no readable trace in " + path + ": " + here.skipped[0].first + ": " +
+                  here.skipped[0].second);
   }
   if (runs.empty()) {
     return NotFound("no trace in " + path +
@@ -328,7 +347,14 @@ Result<std::vector<TaskSteps>> ReadTasks(FileSystem& fs, const std::string& run_
 }
 
 Result<std::string> ReadStepFile(FileSystem& fs, const std::string& op_dir, const StepFile& file) {
-  return fs.ReadFile(JoinPath(op_dir, file.name));
+  const std::string path = JoinPath(op_dir, file.name);
+  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs.Stat(path));
+  if (!info.has_value()) return Corrupt(path + " is recorded and missing; see kerf trace check");
+  if (info->kind != FileKind::kFile) {
+    // A link could show any file of this machine as a model's words.
+    return Corrupt(path + " is not a regular file any more; see kerf trace check");
+  }
+  return fs.ReadFile(path);
 }
 
 Result<std::string> ReadStepText(FileSystem& fs, const std::string& op_dir, const Step& step,

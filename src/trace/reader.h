@@ -22,6 +22,8 @@ namespace kerf::trace {
 struct Run {
   std::string path;
   std::vector<std::string> ops;
+  // Folders that may hold an operator but could not be looked into, with the reason.
+  std::vector<std::pair<std::string, std::string>> skipped;
 };
 
 // `path` may be a run, a folder of runs, or one operator's folder. kNotFound when nothing there is

@@ -203,10 +203,11 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
 Status Recorder::AppendRecords(std::vector<Placed>& placed) {
   std::map<Journal*, std::vector<JournalLine>> lines_of;
   for (Placed& one : placed) lines_of[one.task->journal.get()].push_back(one.line);
-  for (auto& [journal, lines] : lines_of) KERF_RETURN_IF_ERROR(journal->Append(lines));
-  std::vector<Journal*> journals;
-  for (const auto& [journal, lines] : lines_of) journals.push_back(journal);
-  return SyncJournals(journals);
+  for (auto& [journal, lines] : lines_of) {
+    KERF_RETURN_IF_ERROR(journal->Append(lines));
+    journal->StartSync();
+  }
+  return {};
 }
 
 Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
@@ -256,6 +257,10 @@ Status Recorder::Write(Batch& batch) {
 }
 
 Status Recorder::SyncFiles(Batch& batch) {
+  // The lines before the files: a file that outlives a power failure then has its line.
+  std::set<Journal*> journals;
+  for (const Placed& one : batch.placed) journals.insert(one.task->journal.get());
+  KERF_RETURN_IF_ERROR(SyncJournals({journals.begin(), journals.end()}));
   if (batch.synced.valid()) KERF_RETURN_IF_ERROR(batch.synced.get());
   for (const std::unique_ptr<File>& file : batch.open) KERF_RETURN_IF_ERROR(file->Sync());
   batch.open.clear();

@@ -67,7 +67,7 @@ class TaskRecovery {
         }
         continue;
       }
-      KERF_RETURN_IF_ERROR(RemoveFiles(records[i].step));
+      KERF_RETURN_IF_ERROR(SetAside(records[i]));
     }
     report_.abandoned += static_cast<int64_t>(records.size() - whole);
     report_.committed += static_cast<int64_t>(whole);
@@ -101,16 +101,27 @@ class TaskRecovery {
     return {};
   }
 
-  Status RemoveFiles(const Step& step) {
+  // Moves what stands under the record's names out of the way. Not removed: most likely it is the
+  // beginning of what was to be written, but it may be somebody else's.
+  Status SetAside(const JournalLine& record) {
+    const Step& step = record.step;
+    const std::string place =
+        JoinPath(JoinPath(JoinPath(JoinPath(ParentPath(op_dir_), kPrivateFolder), "set_aside"),
+                          BaseName(op_dir_)),
+                 Hex64(Xxh3(record.batch)));
     for (const StepFile& file : step.files) {
-      // A journal from elsewhere must not make us remove what is not this record's.
+      // A journal from elsewhere must not make us move what is not this record's.
       const std::optional<ParsedName> parsed = Parse(file.name);
       if (!parsed.has_value() || parsed->task != step.task || parsed->step != step.step) continue;
       const std::string path = JoinPath(op_dir_, file.name);
       KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(path));
-      if (info.has_value() && info->kind == FileKind::kFile) {
+      if (!info.has_value() || info->kind != FileKind::kFile) continue;
+      if (info->size == 0) {
         KERF_RETURN_IF_ERROR(fs_.Remove(path));
+        continue;
       }
+      KERF_RETURN_IF_ERROR(fs_.CreateDirs(place));
+      KERF_RETURN_IF_ERROR(fs_.Rename(path, JoinPath(place, BaseName(file.name))));
     }
     return {};
   }

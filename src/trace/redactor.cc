@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json_reader.h"
 
@@ -16,10 +17,10 @@ namespace {
 // worth the name either.
 constexpr size_t kShortestSecret = 6;
 
-constexpr std::array<std::string_view, 15> kCredentialWords = {
-    "key",     "apikey",      "token",  "tokens",     "secret",
-    "secrets", "password",    "passwd", "passphrase", "credential",
-    "pat",     "credentials", "bearer", "cookie",     "authorization"};
+constexpr std::array<std::string_view, 16> kCredentialWords = {
+    "key",      "apikey", "token",         "tokens",     "secret", "secrets",
+    "password", "passwd", "passphrase",    "credential", "pat",    "credentials",
+    "bearer",   "cookie", "authorization", "auth"};
 
 // "OPENAI_API_KEY", "x-api-key", "apiKey" → lower-case words.
 std::vector<std::string> SplitWords(std::string_view name) {
@@ -40,10 +41,24 @@ std::vector<std::string> SplitWords(std::string_view name) {
 }
 
 // The text of a JSON string without its quotes: how a secret looks inside an embedded request body.
-std::string JsonEscaped(const std::string& value) {
-  std::string quoted;
-  AppendJsonString(quoted, value);
+// `ascii`: with everything beyond ASCII escaped, as Python's json does.
+std::string JsonEscaped(const std::string& value, bool ascii) {
+  nlohmann::json text = value;
+  const std::string quoted = text.dump(-1, ' ', ascii, nlohmann::json::error_handler_t::replace);
   return quoted.substr(1, quoted.size() - 2);
+}
+
+// How a secret may be written: as it is, and inside JSON, and inside JSON inside JSON.
+std::set<std::string> Spellings(const std::string& value) {
+  std::set<std::string> spellings = {value};
+  for (int level = 0; level < 2; ++level) {
+    const std::set<std::string> before = spellings;
+    for (const std::string& spelling : before) {
+      spellings.insert(JsonEscaped(spelling, false));
+      spellings.insert(JsonEscaped(spelling, true));
+    }
+  }
+  return spellings;
 }
 
 int64_t ReplaceAll(std::string& text, const std::string& needle, const std::string& mark) {
@@ -118,9 +133,7 @@ void Redactor::AddEnvironment(const std::vector<std::string>& entries) {
 
 void Redactor::AddSecret(const std::string& name, const std::string& value) {
   if (value.size() < kShortestSecret) return;
-  secrets_.push_back({name, value});
-  const std::string escaped = JsonEscaped(value);
-  if (escaped != value) secrets_.push_back({name, escaped});
+  for (const std::string& spelling : Spellings(value)) secrets_.push_back({name, spelling});
   // Longest first: a secret that contains another must not be left half replaced.
   std::stable_sort(secrets_.begin(), secrets_.end(), [](const Secret& a, const Secret& b) {
     return a.value.size() > b.value.size();
@@ -202,7 +215,10 @@ Result<std::string> Redactor::RedactMeta(const std::string& meta, Counts& counts
   Json document;
   if (well_formed) document = Json::parse(meta, nullptr, /*allow_exceptions=*/false);
   if (!document.is_object()) {
-    return InvalidInput("meta is not a JSON object in valid UTF-8");
+    return InvalidInput(
+        "meta is not a valid JSON object in UTF-8 (NaN, Infinity, lone surrogates and numbers "
+        "beyond a "
+        "double are not JSON; use null or a string)");
   }
   RedactValue(*this, document, false, "", counts);
   return document.dump();

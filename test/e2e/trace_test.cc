@@ -344,6 +344,79 @@ TEST(TraceAppend, KeepsSecretsOfTheEnvironmentOutOfEveryFile) {
   EXPECT_NE(all.find("[REDACTED:pattern 1]"), std::string::npos);
 }
 
+TEST(TraceCheck, RepairNeverRemovesWhatMayHaveBeenAcknowledged) {
+  TempDir logs;
+  ASSERT_EQ(RunKerf({"trace", "append", "--log-dir", logs.path()},
+                    RecordLine("relu", "0", 1) + RecordLine("relu", "0", 2))
+                .exit_code,
+            0);
+  // The commit of the last record is torn off and one of its files was edited.
+  const std::string op = logs.path() + "/relu/";
+  std::filesystem::resize_file(op + "journal.jsonl",
+                               std::filesystem::file_size(op + "journal.jsonl") - 5);
+  std::ofstream(op + "I0_S02_relu_DO_CODER_prompt.txt", std::ios::app) << "edited";
+  (void)RunKerf({"trace", "check", logs.path(), "--repair"});
+  EXPECT_TRUE(std::filesystem::exists(op + "I0_S02_relu_DO_CODER_result.txt"));
+  EXPECT_TRUE(std::filesystem::exists(op + "I0_S02_relu_DO_CODER_prompt.txt"));
+  const ProcessOutcome next =
+      RunKerf({"trace", "append", "--log-dir", logs.path()}, RecordLine("relu", "0", 3));
+  EXPECT_EQ(Json::parse(next.stdout_text)["step"], 3);
+}
+
+TEST(TraceCheck, SaysWhatItCouldNotLookInto) {
+  TempDir logs;
+  ASSERT_EQ(RunKerf({"trace", "append", "--log-dir", logs.path()},
+                    RecordLine("relu", "0", 1) + RecordLine("gelu", "0", 1))
+                .exit_code,
+            0);
+  std::filesystem::rename(logs.path() + "/gelu", logs.path() + "/.elsewhere");
+  std::filesystem::create_directory_symlink(".elsewhere", logs.path() + "/gelu");
+  std::filesystem::create_directory(logs.path() + "/bad");
+  std::filesystem::create_directory(logs.path() + "/bad/journal.jsonl");
+  const ProcessOutcome check = RunKerf({"trace", "check", logs.path()});
+  EXPECT_EQ(check.exit_code, 4);
+  EXPECT_NE(check.stdout_text.find("/gelu: not checked: a symbolic link"), std::string::npos)
+      << check.stdout_text;
+  EXPECT_NE(check.stdout_text.find("/bad/journal.jsonl"), std::string::npos) << check.stdout_text;
+}
+
+TEST(TraceShow, DoesNotFollowALinkInPlaceOfARecord) {
+  TempDir logs;
+  ASSERT_EQ(
+      RunKerf({"trace", "append", "--log-dir", logs.path()}, RecordLine("relu", "0", 2)).exit_code,
+      0);
+  const std::string file = logs.path() + "/relu/I0_S01_relu_DO_CODER_result.txt";
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("/etc/passwd", file);
+  const ProcessOutcome show = RunKerf({"trace", "show", logs.path()});
+  EXPECT_EQ(show.stdout_text.find("root:"), std::string::npos) << show.stdout_text;
+  EXPECT_NE(show.stdout_text.find("not a regular file"), std::string::npos) << show.stdout_text;
+}
+
+TEST(TraceAppend, RefusesNamesOfPartsOfTheLogDirectory) {
+  TempDir logs;
+  for (const char* name : {"journal.jsonl", "passed_cases",
+                           "a\xC2\x9B"
+                           "31mb",
+                           "a\xE2\x80\xAE"
+                           "b"}) {
+    const ProcessOutcome outcome =
+        RunKerf({"trace", "append", "--log-dir", logs.path()}, RecordLine(name, "0", 1));
+    EXPECT_EQ(outcome.exit_code, 1) << name;
+  }
+}
+
+TEST(TraceAppend, EndsWhenStandardInputIsClosed) {
+  TempDir logs;
+  const Result<ProcessOutcome> outcome =
+      RunProcess({.argv = {"/bin/sh", "-c", "exec \"$0\" trace append --log-dir \"$1\" <&-",
+                           KERF_BINARY, logs.path()},
+                  .timeout = std::chrono::seconds(20)});
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_FALSE(outcome->timed_out);
+  EXPECT_EQ(outcome->exit_code, 0);
+}
+
 TEST(TraceAppend, StoresALargeReplyByteForByte) {
   TempDir logs;
   std::string text;
