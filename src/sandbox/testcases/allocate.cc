@@ -1,0 +1,11 @@
+// Honest: touches 64 MiB.
+#include <cstdlib>
+#include <cstring>
+
+int main() {
+  constexpr size_t kSize = size_t{64} << 20;
+  void* memory = std::malloc(kSize);
+  if (memory == nullptr) return 1;
+  std::memset(memory, 1, kSize);
+  return static_cast<char*>(memory)[kSize - 1] == 1 ? 0 : 1;
+}
