@@ -47,7 +47,7 @@ class SandboxTest : public ::testing::Test {
     limits_.tmp_bytes = 8 << 20;
     limits_.file_bytes = 16 << 20;
     limits_.work_bytes = 32 << 20;
-    limits_.work_files = 4000;
+    limits_.work_files = 800;
     limits_.open_files = 256;
     policy_ = Policy::ForSystemPrograms();
     policy_.Read(ProgramFolder(), "/program").WorkFolder(work());

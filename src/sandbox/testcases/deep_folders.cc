@@ -2,9 +2,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <string>
+
 int main() {
-  for (int i = 0; i < 3000; ++i) {
-    if (::mkdir("d", 0700) != 0 || ::chdir("d") != 0) return 2;
+  const std::string name(250, 'd');
+  for (int i = 0; i < 300; ++i) {
+    if (::mkdir(name.c_str(), 0700) != 0 || ::chdir(name.c_str()) != 0) return 2;
   }
   ::mkdir("locked", 0700);
   ::mkdir("locked/inner", 0700);

@@ -8,8 +8,8 @@
 
 #include "sandbox/testcases/attack.h"
 
-int main(int argc, char**) {
-  if (argc > 1) return 42;
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "again") == 0) return 42;
   for (const char* folder : {"/work", "/tmp", "/dev/shm"}) {
     const std::string path = std::string(folder) + "/copy";
     const int from = ::open("/proc/self/exe", O_RDONLY);
