@@ -66,11 +66,19 @@ void MapIds(const LaunchPlan& plan, unsigned long uid, unsigned long gid) {
   }
 }
 
+void DropBoundingSet() {
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
+  }
+}
+
 }  // namespace
 
 void WriteIdMaps(const LaunchPlan& plan) { MapIds(plan, plan.caller_uid, plan.caller_gid); }
 
 void BecomeNobody(const LaunchPlan& plan) {
+  // Only while we have the capability to; a user namespace would give us a full set again.
+  DropBoundingSet();
   if (::syscall(SYS_setgroups, 0, nullptr) != 0 ||
       ::syscall(SYS_setresgid, kInsideId, kInsideId, kInsideId) != 0 ||
       ::syscall(SYS_setresuid, kInsideId, kInsideId, kInsideId) != 0) {
@@ -97,9 +105,7 @@ void DropCapabilities(const LaunchPlan& plan) {
           SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
               SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED,
           0, 0, 0);
-  for (unsigned long capability = 0; capability < 64; ++capability) {
-    ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
-  }
+  DropBoundingSet();
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};

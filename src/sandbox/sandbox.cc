@@ -95,10 +95,13 @@ Result<SandboxLevel> ChooseLevel(Mode mode, const SandboxLevel& available) {
 Result<Outcome> Sandbox::Run(const std::vector<std::string>& argv, const std::string& input) const {
   KERF_RETURN_IF_ERROR(CheckArguments(argv));
   KERF_RETURN_IF_ERROR(policy_.Check());
-  KERF_ASSIGN_OR_RETURN(SandboxLevel level, ChooseLevel(mode_, Probe()));
+  KERF_ASSIGN_OR_RETURN(SandboxLevel level, ChooseLevel(mode_, available_));
   std::unique_ptr<Cgroup> cgroup;
   if (level.has(Layer::kCgroupMemory) || level.has(Layer::kCgroupPids)) {
-    cgroup = Cgroup::Create(UsableCgroups(), limits_.memory_bytes, limits_.processes);
+    CgroupRoots roots = UsableCgroups();
+    if (!level.has(Layer::kCgroupMemory)) roots.memory.clear();
+    if (!level.has(Layer::kCgroupPids)) roots.pids.clear();
+    cgroup = Cgroup::Create(roots, limits_.memory_bytes, limits_.processes);
     RecordCgroup(level, cgroup.get());
   }
   const ProgramText text = MakeProgramText(policy_, argv);

@@ -44,8 +44,13 @@ const char* ModeName(Mode mode);
 
 class Sandbox {
  public:
-  Sandbox(Policy policy, Limits limits, Mode mode)
-      : policy_(std::move(policy)), limits_(limits), mode_(mode) {}
+  // `available` is what the machine provides; tests take layers away to see whether the others
+  // hold.
+  Sandbox(Policy policy, Limits limits, Mode mode, SandboxLevel available = Probe())
+      : policy_(std::move(policy)),
+        limits_(limits),
+        mode_(mode),
+        available_(std::move(available)) {}
 
   // argv[0] is a path as the program's side sees it; it is not looked up in PATH. `input` is what
   // the program reads from stdin.
@@ -56,6 +61,7 @@ class Sandbox {
   const Policy policy_;
   const Limits limits_;
   const Mode mode_;
+  const SandboxLevel available_;
 };
 
 // The layers a mode would use on a machine that has `available`; kUnavailable when that is too few.

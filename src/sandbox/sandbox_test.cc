@@ -87,9 +87,9 @@ class LimitHit : public SandboxTest, public ::testing::WithParamInterface<Hit> {
  protected:
   void SetUp() override {
     SandboxTest::SetUp();
-    limits_.cpu_time = std::chrono::milliseconds(700);
+    limits_.cpu_time = std::chrono::milliseconds(300);
     const bool waits = GetParam().reason == Reason::kWallTime;
-    limits_.wall_time = waits ? std::chrono::milliseconds(300) : std::chrono::milliseconds(10'000);
+    limits_.wall_time = waits ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10'000);
     if (waits) limits_.cpu_time = std::chrono::seconds(10);
     if (GetParam().reason != Reason::kCpuTime) limits_.cpu_time = std::chrono::seconds(10);
   }

@@ -63,8 +63,14 @@ class SandboxTest : public ::testing::Test {
   [[nodiscard]] std::string work() const { return root_ + "/work"; }
   [[nodiscard]] std::string secret() const { return root_ + "/outside/secret"; }
 
+  // As on a machine that lacks these.
+  void TakeAway(const std::vector<Layer>& layers) {
+    mode_ = Mode::kBest;
+    for (const Layer layer : layers) available_.Set(layer, false, "taken away by the test");
+  }
+
   Outcome RunCommand(const std::vector<std::string>& argv, const std::string& input = "") {
-    const Result<Outcome> outcome = Sandbox(policy_, limits_, mode_).Run(argv, input);
+    const Result<Outcome> outcome = Sandbox(policy_, limits_, mode_, available_).Run(argv, input);
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     return outcome.ok() ? *outcome : Outcome();
   }
@@ -79,6 +85,7 @@ class SandboxTest : public ::testing::Test {
   Policy policy_;
   Limits limits_;
   Mode mode_ = Mode::kRequired;
+  SandboxLevel available_ = Probe();
 };
 
 // For failed expectations.
