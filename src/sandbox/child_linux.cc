@@ -120,14 +120,23 @@ void BuildWalls(LaunchPlan& plan) {
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) FailChild(plan, Stage::kNoNewPrivileges);
 }
 
+long SetFilter(const std::vector<sock_filter>& filter, unsigned flags) {
+  sock_fprog program{static_cast<unsigned short>(filter.size()),
+                     const_cast<sock_filter*>(filter.data())};
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
+}
+
 void InstallFilter(const LaunchPlan& plan, ReadyFds& fds) {
-  if (plan.filter.empty()) return;
-  sock_fprog program{static_cast<unsigned short>(plan.filter.size()),
-                     const_cast<sock_filter*>(plan.filter.data())};
-  const unsigned flags = plan.filter_has_listener ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0;
-  const long result = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-  if (result < 0) FailChild(plan, Stage::kSeccomp);
-  if (plan.filter_has_listener) fds.listener = static_cast<int>(result);
+  if (!plan.filter.empty()) {
+    const long listener = SetFilter(plan.filter, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+    if (listener >= 0) {
+      fds.listener = static_cast<int>(listener);
+      return;
+    }
+  }
+  if (!plan.filter_without_listener.empty() && SetFilter(plan.filter_without_listener, 0) != 0) {
+    FailChild(plan, Stage::kSeccomp);
+  }
 }
 
 }  // namespace

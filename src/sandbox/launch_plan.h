@@ -33,10 +33,12 @@ struct LaunchPlan {
   bool namespaces = false;
   bool user_namespace = false;
   bool cgroup_namespace = false;
-  bool drop_privileges = false;     // capabilities, no_new_privs; root becomes nobody
-  int landlock_abi = 0;             // 0: none
-  std::vector<sock_filter> filter;  // empty: none
-  bool filter_has_listener = false;
+  bool drop_privileges = false;  // capabilities, no_new_privs; root becomes nobody
+  int landlock_abi = 0;          // 0: none
+  // Empty: none. The first asks for a listener; the second is for where that is refused, because
+  // kerf itself runs in a container that has one.
+  std::vector<sock_filter> filter;
+  std::vector<sock_filter> filter_without_listener;
   bool forbid_user_namespaces = true;
 
   uid_t caller_uid = 0;

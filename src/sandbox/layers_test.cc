@@ -92,6 +92,7 @@ class WithoutCgroups : public Layers {
 TEST_F(WithoutCgroups, MemoryOfTheWholeTreeIsLimited) {
   EXPECT_EQ(RunCase("memory_bomb").reason, Reason::kMemory);
   EXPECT_EQ(RunCase("memory_bomb_forked").reason, Reason::kMemory);
+  ExpectRepelled({"hidden_memory"});
 }
 
 TEST_F(WithoutCgroups, ProcessesAreLimited) {

@@ -194,16 +194,15 @@ std::string HostPath(const Policy& policy, const std::string& inside) {
   return inside;
 }
 
-Status AddFilter(LaunchPlan& plan, const Policy& policy) {
-  FilterOptions options{/*listener=*/true, plan.namespaces, policy.user_namespaces()};
+Status AddFilters(LaunchPlan& plan, const Policy& policy, const SandboxLevel& level) {
+  FilterOptions options;
+  options.network_namespace = plan.namespaces;
+  options.user_namespaces = policy.user_namespaces();
+  options.counted_memory = level.has(Layer::kCgroupMemory);
   Result<std::vector<sock_filter>> filter = BuildFilter(options);
-  plan.filter_has_listener = filter.ok();
-  if (!filter.ok()) {
-    options.listener = false;  // a kernel before 5.0
-    filter = BuildFilter(options);
-  }
-  if (!filter.ok()) return std::move(filter).error();
-  plan.filter = std::move(filter).value();
+  if (filter.ok()) plan.filter = *std::move(filter);  // else: a kernel before 5.0
+  options.listener = false;
+  KERF_ASSIGN_OR_RETURN(plan.filter_without_listener, BuildFilter(options));
   return {};
 }
 
@@ -234,7 +233,7 @@ Result<LaunchPlan> BuildPlan(const Policy& policy, const Limits& limits, const S
   }
   plan.landlock_rules = BuildLandlockRules(policy, plan.namespaces);
   plan.rlimits = BuildRlimits(limits, level);
-  if (level.has(Layer::kSeccomp)) KERF_RETURN_IF_ERROR(AddFilter(plan, policy));
+  if (level.has(Layer::kSeccomp)) KERF_RETURN_IF_ERROR(AddFilters(plan, policy, level));
   if (!text.argv.empty()) {
     plan.program = plan.namespaces ? text.argv[0] : HostPath(policy, text.argv[0]);
   }

@@ -131,6 +131,27 @@ TEST_F(SandboxTest, SignalsAreReported) {
   EXPECT_EQ(outcome.signal, SIGSEGV);
 }
 
+// A cgroup counts such memory; where there is none it is refused.
+TEST_F(SandboxTest, MemoryOfNoProcessIsLimited) {
+  const Outcome outcome = RunCase("hidden_memory");
+  if (outcome.level.has(Layer::kCgroupMemory)) {
+    EXPECT_EQ(outcome.reason, Reason::kMemory) << Describe(outcome);
+  } else {
+    EXPECT_TRUE(outcome.succeeded()) << Describe(outcome);
+  }
+}
+
+TEST_F(SandboxTest, LimitsHitJustBeforeTheEndAreReported) {
+  limits_.output_bytes = 1000;
+  Outcome outcome = RunCommand({"/bin/sh", "-c", "printf %01001d 0"});
+  EXPECT_EQ(outcome.reason, Reason::kOutput) << Describe(outcome);
+  outcome = RunCommand({"/bin/sh", "-c", "printf %01000d 0"});
+  EXPECT_TRUE(outcome.succeeded()) << Describe(outcome);
+  limits_.work_files = 2;
+  outcome = RunCommand({"/bin/sh", "-c", ": >a; : >b; : >c"});
+  EXPECT_EQ(outcome.reason, Reason::kWorkSpace) << Describe(outcome);
+}
+
 TEST_F(SandboxTest, OutputUpToTheLimitIsKept) {
   const Outcome outcome = RunCase("huge_output");
   EXPECT_EQ(outcome.stdout_text.size(), limits_.output_bytes);

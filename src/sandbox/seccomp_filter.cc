@@ -146,6 +146,11 @@ void AddRules(Rules& rules, const FilterOptions& options) {
     rules.Add(SCMP_ACT_ERRNO(static_cast<unsigned>(refusal.error)), refusal.name);
   }
   if (!options.user_namespaces) ForbidNamespaces(rules, forbidden);
+  if (!options.counted_memory) {
+    for (const char* name : {"memfd_create", "memfd_secret", "shmget"}) {
+      rules.Add(SCMP_ACT_ERRNO(ENOSYS), name);
+    }
+  }
   ForbidSetId(rules);
   RefuseDeviceNodes(rules);
   LimitSockets(rules, options.network_namespace);
@@ -196,7 +201,7 @@ Result<std::vector<sock_filter>> BuildFilter(const FilterOptions& options) {
 
 std::string SyscallName(int number) {
   char* name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
-  const std::string text = name == nullptr ? std::to_string(number) : name;
+  std::string text = name == nullptr ? std::to_string(number) : name;
   std::free(name);  // NOLINT: allocated by libseccomp with malloc
   return text;
 }

@@ -22,6 +22,9 @@ struct FilterOptions {
   // Whether there is a network namespace. Without one sockets other than Unix ones are refused.
   bool network_namespace = true;
   bool user_namespaces = false;  // AllowUserNamespaces
+  // Whether a cgroup counts memory that no process has mapped. Without one such memory is refused:
+  // the watchdog could not see it.
+  bool counted_memory = true;
 };
 
 Result<std::vector<sock_filter>> BuildFilter(const FilterOptions& options);

@@ -6,7 +6,7 @@ namespace kerf::sandbox {
 namespace {
 
 std::string DescribeStep(const ViewStep& step) {
-  const std::string inside = "/" + step.path;
+  std::string inside = "/" + step.path;
   switch (step.kind) {
     case ViewStep::Kind::kFolder:
       return "make folder " + inside;

@@ -105,7 +105,7 @@ void Supervisor::TakeReports() {
 void Supervisor::TakeReport(const Report& report, std::vector<Fd> fds) {
   switch (report.kind) {
     case Report::Kind::kReady:
-      if (plan_.filter_has_listener && !fds.empty()) {
+      if (fds.size() > (plan_.namespaces ? 2 : 0)) {
         listener_ = std::move(fds.back());
         fds.pop_back();
       }
@@ -139,7 +139,11 @@ void Supervisor::Conclude(const Report& report) {
   // The kernel counts the memory of kerf's image before exec as the program's; a peak below that
   // tells nothing.
   outcome_.usage.max_rss_bytes = rss > rss_before_ ? rss : sampled_rss_;
-  Inspect();  // the cause of a SIGKILL is known to the cgroup
+  // What it did just before it ended comes first: the cause of a SIGKILL is known to the cgroup.
+  Drain(launched_.stdout_fd, outcome_.stdout_text, "stdout");
+  Drain(launched_.stderr_fd, outcome_.stderr_text, "stderr");
+  next_space_check_ = {};
+  Inspect();
   const int status = report.wait_status;
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   const auto cpu = Duration(report.usage.ru_utime) + Duration(report.usage.ru_stime);
@@ -178,7 +182,7 @@ void Supervisor::Inspect() {
             "/tmp or /dev/shm is full (" + Bytes(limits_.tmp_bytes) + ")");
     }
   }
-  if (Clock::now() >= next_space_check_ || !launched_.control.open()) InspectSpace();
+  if (Clock::now() >= next_space_check_) InspectSpace();
 }
 
 void Supervisor::InspectTree() {

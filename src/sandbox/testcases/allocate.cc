@@ -7,5 +7,7 @@ int main() {
   void* memory = std::malloc(kSize);
   if (memory == nullptr) return 1;
   std::memset(memory, 1, kSize);
-  return static_cast<volatile char*>(memory)[kSize - 1] == 1 ? 0 : 1;
+  const bool touched = static_cast<volatile char*>(memory)[kSize - 1] == 1;
+  std::free(memory);
+  return touched ? 0 : 1;
 }
