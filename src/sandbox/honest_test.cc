@@ -81,6 +81,34 @@ TEST_F(HonestProgram, SeesAWritablePathWhenThatIsAllowed) {
   EXPECT_EQ(ReadAll(shared + "/file"), "out\n");
 }
 
+TEST_F(HonestProgram, SeesADeviceWhenThatIsAllowed) {
+  const char* device = "/dev/ptmx";  // any that is not there by default
+  struct stat info {};
+  if (::stat(device, &info) != 0 || !S_ISCHR(info.st_mode)) GTEST_SKIP() << "no " << device;
+  const std::vector<std::string> look = {"/usr/bin/test", "-c", device};
+  EXPECT_EQ(RunCommand(look).exit_code, 1);
+  policy_.Weaken(AllowDevice{device});
+  const Outcome outcome = RunCommand(look);
+  EXPECT_TRUE(outcome.succeeded()) << Describe(outcome);
+}
+
+TEST_F(HonestProgram, MakesUserNamespacesWhenThatIsAllowed) {
+  policy_.Weaken(AllowUserNamespaces{});
+  const Outcome outcome = RunCase("user_namespace");
+  EXPECT_EQ(outcome.stderr_text, "escaped: unshare\n") << Describe(outcome);
+}
+
+TEST_F(HonestProgram, IsNotBlamedForTheSizeOfKerf) {
+  const std::vector<char> large(size_t{300} << 20, 'x');
+  ASSERT_GT(large.size(), limits_.memory_bytes);
+  TakeAway({Layer::kCgroupMemory, Layer::kCgroupPids});
+  for (int i = 0; i < 10; ++i) {
+    const Outcome outcome = RunCase("hello");
+    ASSERT_TRUE(outcome.succeeded()) << Describe(outcome);
+    EXPECT_LT(outcome.usage.max_rss_bytes, limits_.memory_bytes);
+  }
+}
+
 TEST_F(HonestProgram, MissingProgramIsASetupError) {
   const Outcome outcome = RunCase("no_such_program");
   EXPECT_EQ(outcome.status, OutcomeStatus::kSetupError) << Describe(outcome);

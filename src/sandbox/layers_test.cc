@@ -2,7 +2,12 @@
 // first is missing. And the programs do get through when there is no wall, or they would prove
 // nothing.
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sandbox/process_tree.h"
@@ -78,6 +83,31 @@ TEST_F(Layers, WithoutNamespacesNoProcessSurvives) {
       RunCommand({"/usr/bin/sh", "-c", "(setsid sh -c 'sleep 1000' &) ; sleep 1000"});
   EXPECT_EQ(outcome.reason, Reason::kWallTime) << Describe(outcome);
   EXPECT_TRUE(Descendants(::getpid()).empty());
+}
+
+// As in a container that watches system calls itself: the kernel allows one listener only.
+bool InstallOtherListener() {
+  sock_filter allow[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{1, allow};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                   &program) >= 0;
+}
+
+TEST_F(Layers, WithAListenerOutsideTheFilterKills) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (!InstallOtherListener()) ::_exit(3);
+    const Result<Outcome> outcome =
+        Sandbox(policy_, limits_, mode_, available_).Run({"/program/ptrace_parent"});
+    const bool good = outcome.ok() && outcome->status == OutcomeStatus::kViolation &&
+                      outcome->reason == Reason::kSyscall;
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WEXITSTATUS(status) == 3) GTEST_SKIP() << "there is a listener already";
+  EXPECT_EQ(status, 0);
 }
 
 // What an ordinary user has: the watchdog alone.

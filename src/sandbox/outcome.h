@@ -40,7 +40,9 @@ const char* ReasonName(Reason reason);
 struct Usage {
   std::chrono::nanoseconds wall{0};
   std::chrono::nanoseconds cpu{0};  // user and system, all processes
-  uint64_t max_rss_bytes = 0;       // of the largest process
+  // Of the largest process. Exact when larger than kerf itself was at the start; else the largest
+  // of the watchdog's samples, 0 when the program was too quick for one.
+  uint64_t max_rss_bytes = 0;
 };
 
 // When several things went wrong, status and reason tell the first: a program killed for its output

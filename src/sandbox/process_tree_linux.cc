@@ -42,6 +42,7 @@ void AddChildren(pid_t pid, std::vector<pid_t>& out) {
 }
 
 struct Stat {
+  uint64_t flags = 0;
   uint64_t own_ticks = 0;
   uint64_t reaped_ticks = 0;
   uint64_t threads = 0;
@@ -62,6 +63,7 @@ Stat ReadStat(pid_t pid) {
     fields[field] = std::strtoull(at, &end, 10);
     at = end;
   }
+  stat.flags = fields[9];
   stat.own_ticks = fields[14] + fields[15];
   stat.reaped_ticks = fields[16] + fields[17];
   stat.threads = fields[20];
@@ -85,9 +87,12 @@ TreeUsage SampleTree(pid_t root) {
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const auto ticks_per_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
   uint64_t ticks = ReadStat(root).reaped_ticks;
+  constexpr uint64_t kForkedNotExecuted = 0x40;  // PF_FORKNOEXEC
   TreeUsage usage;
-  for (const pid_t pid : Descendants(root)) {
+  const std::vector<pid_t> descendants = Descendants(root);
+  for (const pid_t pid : descendants) {
     const Stat stat = ReadStat(pid);
+    usage.only_a_copy = descendants.size() == 1 && (stat.flags & kForkedNotExecuted) != 0;
     ticks += stat.own_ticks + stat.reaped_ticks;
     usage.tasks += stat.threads;
     usage.rss_bytes += stat.rss_pages * page;
@@ -95,6 +100,10 @@ TreeUsage SampleTree(pid_t root) {
   }
   usage.cpu = std::chrono::nanoseconds(ticks * (1'000'000'000 / ticks_per_second));
   return usage;
+}
+
+uint64_t ResidentBytes(pid_t pid) {
+  return ReadStat(pid).rss_pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 bool KillDescendants(pid_t root) {

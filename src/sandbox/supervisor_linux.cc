@@ -34,12 +34,6 @@ std::chrono::nanoseconds Duration(const timeval& time) {
 
 std::string Bytes(uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
 
-uint64_t OwnRss() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 }  // namespace
 
 Supervisor::Supervisor(const LaunchPlan& plan, const Limits& limits,
@@ -188,6 +182,10 @@ void Supervisor::Inspect() {
 void Supervisor::InspectTree() {
   if (gone_ || decided_) return;
   const TreeUsage usage = SampleTree(launched_.init);
+  // Until the program is executed its process has the size of kerf. Once only: a program that forks
+  // and leaves cannot get that treatment again.
+  executed_ = executed_ || (usage.tasks > 0 && !usage.only_a_copy);
+  if (!executed_) return;
   sampled_rss_ = std::max(sampled_rss_, usage.largest_rss_bytes);
   sampled_cpu_ = std::max(sampled_cpu_, usage.cpu);
   if (usage.cpu > limits_.cpu_time) {
@@ -254,7 +252,7 @@ void Supervisor::Reap() {
 Outcome Supervisor::Run() {
   begin_ = Clock::now();
   next_space_check_ = begin_ + kSpaceTick;
-  rss_before_ = OwnRss();
+  rss_before_ = ResidentBytes(::getpid());
   Go(launched_);
   auto next_tick = begin_ + kTick;
   while (!gone_) {

@@ -49,6 +49,7 @@ class Supervisor {
   Outcome outcome_;
   bool decided_ = false;
   bool gone_ = false;
+  bool executed_ = false;
   uint64_t rss_before_ = 0;
   uint64_t sampled_rss_ = 0;
   std::chrono::nanoseconds sampled_cpu_{0};
