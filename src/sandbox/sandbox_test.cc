@@ -245,6 +245,23 @@ TEST_F(SandboxTest, NoProcessSurvives) {
   EXPECT_TRUE(Descendants(::getpid()).empty());
 }
 
+TEST_F(SandboxTest, ProgramsDieWithKerf) {
+  const pid_t kerf = ::fork();
+  if (kerf == 0) {
+    const std::string beat = "while :; do echo . >>/work/beat; sleep 0.01; done";
+    (void)Sandbox(policy_, limits_, mode_).Run({"/bin/sh", "-c", beat});
+    ::_exit(0);
+  }
+  for (int i = 0; i < 500 && ReadAll(work() + "/beat").empty(); ++i) ::usleep(10'000);
+  ::kill(kerf, SIGKILL);
+  ::waitpid(kerf, nullptr, 0);
+  ::usleep(50'000);
+  const std::string beats = ReadAll(work() + "/beat");
+  EXPECT_FALSE(beats.empty());
+  ::usleep(100'000);
+  EXPECT_EQ(ReadAll(work() + "/beat"), beats) << "the program goes on";
+}
+
 TEST_F(SandboxTest, DeepFoldersCanBeRemoved) {
   const Outcome outcome = RunCase("deep_folders");
   EXPECT_TRUE(outcome.succeeded()) << Describe(outcome);
