@@ -20,6 +20,7 @@ function(kerf_import_archive target header library)
 endfunction()
 kerf_import_archive(xxhash xxhash.h xxhash)
 kerf_import_archive(re2 re2/re2.h re2)
+kerf_import_archive(seccomp seccomp.h seccomp)
 
 set(CMAKE_FIND_LIBRARY_SUFFIXES ${CMAKE_FIND_LIBRARY_SUFFIXES_SHARED_FIRST})
 find_package(GTest REQUIRED)

@@ -1,0 +1,4 @@
+// Aborts.
+#include <cstdlib>
+
+int main() { std::abort(); }

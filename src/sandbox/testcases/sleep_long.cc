@@ -1,0 +1,4 @@
+// Sleeps past its wall time.
+#include <unistd.h>
+
+int main() { ::sleep(1000); }

@@ -1,0 +1,6 @@
+// Stops, and would never end by itself.
+#include <signal.h>
+
+int main() {
+  for (;;) ::raise(SIGSTOP);
+}
