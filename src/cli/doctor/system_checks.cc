@@ -7,25 +7,6 @@ namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-std::vector<Finding> CheckBubblewrap(Machine& machine) {
-  Finding finding{"bubblewrap", Health::kMissing, "", "running untrusted candidates in a sandbox",
-                  "apt-get install bubblewrap"};
-  const std::vector<std::string> found = machine.FindPrograms("bwrap");
-  if (found.empty()) return {finding};
-  finding.detail = VersionIn(OutputOf(machine, {found[0], "--version"})) + " (" + found[0] + ")";
-  // Asked to do its work: some distributions ship it and forbid what it needs.
-  const std::string done =
-      OutputOf(machine, {found[0], "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink",
-                         "usr/bin", "/bin", "--symlink", "usr/lib", "/lib", "--symlink",
-                         "usr/lib64", "/lib64", "/usr/bin/echo", "inside"});
-  finding.health = done == "inside\n" ? Health::kOk : Health::kLimited;
-  if (finding.health == Health::kLimited) {
-    finding.detail += "; it cannot make a sandbox here";
-    finding.install = "allow unprivileged user namespaces for bwrap (sysctl, AppArmor, container)";
-  }
-  return {finding};
-}
-
 std::vector<Finding> CheckNamespaces(Machine& machine) {
   Finding finding{
       "user namespaces", Health::kMissing, "unshare --user is refused",
@@ -123,8 +104,7 @@ std::vector<Finding> CheckDisk(Machine& machine) {
 }  // namespace
 
 std::vector<Check> SystemChecks() {
-  return {CheckBubblewrap, CheckNamespaces, CheckLandlock, CheckCgroups,
-          CheckTempDir,    CheckWorkDir,    CheckDisk};
+  return {CheckNamespaces, CheckLandlock, CheckCgroups, CheckTempDir, CheckWorkDir, CheckDisk};
 }
 
 }  // namespace kerf::cli
