@@ -173,6 +173,7 @@ bool Journal::Abandon(const std::string& batch) {
 }
 
 Status Journal::FindUnjournaled() {
+  unjournaled_.clear();
   for (const char* folder : {"", kConductorFolder, kRecorderFolder}) {
     const std::string dir = *folder == '\0' ? op_dir_ : JoinPath(op_dir_, folder);
     KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(dir));

@@ -80,11 +80,12 @@ class Journal {
   // Record files that no line knew when the journal was opened: names relative to the operator's
   // folder, by task.
   std::map<std::string, std::vector<std::string>>& unjournaled() { return unjournaled_; }
+  // Looks for such files again: another program may have written some meanwhile.
+  Status FindUnjournaled();
 
  private:
   Journal(FileSystem& fs, std::string op_dir);
   Status Load();
-  Status FindUnjournaled();
   void Apply(JournalLine&& line);
   void ApplyRecord(JournalLine&& line);
   void ApplyAbandon(TaskState& state, const JournalLine& record);

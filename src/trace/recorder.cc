@@ -21,6 +21,10 @@ std::string LockPath(const std::string& log_dir, const std::string& op, const st
   return JoinPath(log_dir, std::string(kPrivateFolder) + "/locks/" + Hex64(Xxh3(key)) + ".lock");
 }
 
+// Whether a record failed because a file of its name was there already.
+bool NameWasTaken(const Error& error) { return error.code == ErrorCode::kUnavailable; }
+bool NameWasTaken(const Status& status) { return !status.ok() && NameWasTaken(status.error()); }
+
 size_t CountFiles(const auto& placed) {
   size_t count = 0;
   for (const auto& one : placed) count += one.files.size();
@@ -405,13 +409,13 @@ std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
     }
   }
   for (Placed& one : batch->placed) one.task->batches -= 1;
-  const bool try_again = batch->placed.size() > 1 || batch->collateral;
+  const bool is_single = batch->placed.size() == 1 && !batch->collateral;
   for (size_t i = 0; i < batch->placed.size(); ++i) {
     Placed& one = batch->placed[i];
     Result<Recorded>& result = batch->results[batch->index_of[i]];
     if (one.status.ok()) {
       result = std::move(one.recorded);
-    } else if (one.taken_back && try_again) {
+    } else if (one.taken_back && (!is_single || NameWasTaken(one.status))) {
       // Find out which ones cannot be recorded by trying each alone.
       result = RecordAlone(std::move(batch->submissions[batch->index_of[i]]));
     } else {
@@ -422,8 +426,18 @@ std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
 }
 
 Result<Recorded> Recorder::RecordAlone(Submission submission) {
-  Batch batch;
   MakeRoom();
+  KERF_ASSIGN_OR_RETURN(Task * task, OpenTask(submission.op, submission.task));
+  Result<Recorded> done = TryAlone(submission);
+  if (done.ok() || !NameWasTaken(done.error())) return done;
+  // Another program wrote a file of this task under our next step: take it in and go on after it.
+  KERF_RETURN_IF_ERROR(task->journal->FindUnjournaled());
+  KERF_RETURN_IF_ERROR(RecoverTask(fs_, ids_, *task->journal, task->op_dir, task->task));
+  return TryAlone(submission);
+}
+
+Result<Recorded> Recorder::TryAlone(Submission& submission) {
+  Batch batch;
   batch.submissions.push_back(std::move(submission));
   KERF_ASSIGN_OR_RETURN(Placed placed, Place(batch.submissions.back()));
   batch.index_of.push_back(0);
@@ -438,6 +452,7 @@ Result<Recorded> Recorder::RecordAlone(Submission submission) {
     TakeBackAll(batch, written);
   }
   one.task->batches -= 1;
+  submission = std::move(batch.submissions[0]);  // for another try
   if (!one.status.ok()) return one.status.error();
   return std::move(one.recorded);
 }

@@ -106,6 +106,7 @@ class Recorder {
   void TakeBack(Batch& batch);
   void TakeBackAll(Batch& batch, const Status& why);
   Result<Recorded> RecordAlone(Submission submission);
+  Result<Recorded> TryAlone(Submission& submission);
   Status AppendRecords(std::vector<Placed>& placed);
   void AppendCommits(Batch& batch);
   Status WriteFiles(Batch& batch);

@@ -406,6 +406,28 @@ TEST(TraceAppend, RefusesNamesOfPartsOfTheLogDirectory) {
   }
 }
 
+TEST(TraceAppend, GoesOnAfterAStepThatAnotherProgramWrote) {
+  for (const char* durability : {"step", "batch"}) {
+    TempDir logs;
+    LiveProcess kerf(
+        {KERF_BINARY, "trace", "append", "--log-dir", logs.path(), "--durability", durability});
+    ASSERT_TRUE(kerf.Send(RecordLine("relu", "0", 2)));
+    ASSERT_TRUE(kerf.ReadLine().has_value());
+    const std::string foreign = logs.path() + "/relu/I0_S02_relu_DO_CODER_result.txt";
+    std::ofstream(foreign) << "another program's";
+    ASSERT_TRUE(kerf.Send(RecordLine("relu", "0", 2)));
+    const std::optional<std::string> line = kerf.ReadLine();
+    ASSERT_TRUE(line.has_value());
+    EXPECT_EQ(Json::parse(*line)["step"], 3) << *line;
+    kerf.CloseInput();
+    EXPECT_EQ(kerf.Wait(), 0);
+    EXPECT_EQ(RunKerf({"trace", "check", logs.path()}).exit_code, 0);
+    EXPECT_EQ(
+        RunKerf({"trace", "show", logs.path(), "--step", "2", "--part", "result"}).stdout_text,
+        "another program's");
+  }
+}
+
 TEST(TraceAppend, EndsWhenStandardInputIsClosed) {
   TempDir logs;
   const Result<ProcessOutcome> outcome =
