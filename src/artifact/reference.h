@@ -1,0 +1,89 @@
+// The reference of a task: inputs, right answers and what is known about them. The layout on disk is
+// docs/formats/reference.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "artifact/tensor.h"
+#include "base/file_system.h"
+#include "base/result.h"
+
+namespace kerf {
+
+// A tensor in a case's input or output file.
+struct StoredTensor {
+  std::string name;
+  TensorSpec spec;
+  uint64_t offset = 0;
+};
+
+// What a model or its constructor takes: a tensor, or a Python value.
+struct Argument {
+  enum class Kind { kTensor, kInt, kFloat, kBool, kString, kNone, kInts, kFloats, kOther };
+  Kind kind = Kind::kNone;
+  std::string name;
+  StoredTensor tensor;          // kTensor
+  std::vector<int64_t> ints;    // kInt, kBool: one; kInts
+  std::vector<double> floats;   // kFloat: one; kFloats
+  std::string text;             // kString; kOther: its repr
+};
+
+struct ReferenceCase {
+  int64_t seed = 0;
+  int64_t variant = 0;
+  bool hidden = false;
+  std::string input_file;  // path
+  std::string output_file;
+  std::vector<Argument> inputs;
+  std::vector<Argument> parameters;
+  std::vector<StoredTensor> outputs;
+  // One for each output.
+  std::vector<std::optional<StoredTensor>> oracle;
+  std::vector<std::optional<StoredTensor>> lower;
+  std::string oracle_note;  // why an oracle is missing
+  std::string lower_precision;
+  int64_t reference_ns = 0;  // one run of the reference
+};
+
+struct Baseline {
+  std::string name;  // "eager", "torch.compile"
+  std::vector<int64_t> samples_ns;
+  std::string error;  // why there are no samples
+};
+
+struct TaskChecks {
+  struct Influence {
+    std::string name;
+    bool changes_output = false;
+  };
+  bool deterministic = false;
+  std::string note;
+  std::vector<Influence> influence;
+};
+
+struct Reference {
+  std::string folder;
+  std::string task_sha256;
+  std::string framework;
+  std::string framework_version;
+  std::string python;
+  bool dynamic = false;
+  int64_t threads = 0;
+  std::string hidden_note;
+  std::vector<Argument> init;
+  std::vector<ReferenceCase> cases;
+  std::vector<Baseline> baselines;
+  std::optional<TaskChecks> checks;
+};
+
+// Reads the manifest and checks it against the files' sizes: every tensor lies inside its file.
+// kNotFound without a manifest, kCorrupt when anything does not fit.
+Result<Reference> ReadReference(FileSystem& fs, const std::string& folder);
+
+// The manifest's text alone; what the fuzzer feeds.
+Result<Reference> ParseManifest(const std::string& text);
+
+}  // namespace kerf
