@@ -11,16 +11,18 @@
  *     return 0;                                     // anything else: the call failed
  *   }
  *
- * Tensors follow DLPack's ABI (v0.8); all of a call are contiguous, strides are given. Inputs are read-only
- * and never alias outputs. Outputs are allocated by kerf with the reference's shapes and dtypes, and filled
- * with garbage: the function writes every element. With `cuda_c` and `hip` the data of inputs, parameters and
- * outputs is device memory, the function launches on `stream`, and kerf waits for the device afterwards.
- * The function may be called many times, with other values and addresses each time.
+ * Tensors follow DLPack's ABI (v0.8); all of a call are contiguous, strides are given. Inputs are
+ * read-only and never alias outputs. Outputs are allocated by kerf with the reference's shapes and
+ * dtypes, and filled with garbage: the function writes every element. With `cuda_c` and `hip` the
+ * data of inputs, parameters and outputs is device memory, the function launches on `stream`, and
+ * kerf waits for the device afterwards. The function may be called many times, with other values
+ * and addresses each time.
  *
- * The order of arguments: `inputs` is what get_inputs() returned; `params` is the model's state (parameters and buffers,
- * in state_dict order; see `param_names`); `init` is what get_init_inputs() returned. A Python number is a
- * tensor without dimensions, in host memory, of int64, float64 or bool; a list or tuple of numbers is one
- * with one dimension; None, strings and anything else have a null data pointer.
+ * The order of arguments: `inputs` is what get_inputs() returned; `params` is the model's state
+ * (parameters and buffers, in state_dict order; see `param_names`); `init` is what
+ * get_init_inputs() returned. A Python number is a tensor without dimensions, in host memory, of
+ * int64, float64 or bool; a list or tuple of numbers is one with one dimension; None, strings and
+ * anything else have a null data pointer.
  */
 #ifndef KERF_KERNEL_H_
 #define KERF_KERNEL_H_
@@ -30,7 +32,13 @@
 #define KERF_ABI_VERSION 1
 
 #ifndef DLPACK_DLPACK_H_
-typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3, kDLROCM = 10, kDLROCMHost = 11 } DLDeviceType;
+typedef enum {
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3,
+  kDLROCM = 10,
+  kDLROCMHost = 11
+} DLDeviceType;
 typedef struct {
   DLDeviceType device_type;
   int32_t device_id;
@@ -78,7 +86,8 @@ typedef struct kerf_call {
 } kerf_call;
 
 #ifdef __cplusplus
-#define KERF_KERNEL(call) extern "C" __attribute__((visibility("default"))) int kerf_kernel(const kerf_call* call)
+#define KERF_KERNEL(call) \
+  extern "C" __attribute__((visibility("default"))) int kerf_kernel(const kerf_call* call)
 
 template <typename T>
 inline T* kerf_data(const DLTensor& t) {
@@ -90,7 +99,8 @@ inline int64_t kerf_numel(const DLTensor& t) {
   return n;
 }
 #else
-#define KERF_KERNEL(call) __attribute__((visibility("default"))) int kerf_kernel(const kerf_call* call)
+#define KERF_KERNEL(call) \
+  __attribute__((visibility("default"))) int kerf_kernel(const kerf_call* call)
 #endif
 
 KERF_KERNEL(call);

@@ -1,5 +1,5 @@
-// The reference of a task: inputs, right answers and what is known about them. The layout on disk is
-// docs/formats/reference.md.
+// The reference of a task: inputs, right answers and what is known about them. The layout on disk
+// is docs/formats/reference.md.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct Argument {
   enum class Kind { kTensor, kInt, kFloat, kBool, kString, kNone, kInts, kFloats, kOther };
   Kind kind = Kind::kNone;
   std::string name;
-  StoredTensor tensor;          // kTensor
-  std::vector<int64_t> ints;    // kInt, kBool: one; kInts
-  std::vector<double> floats;   // kFloat: one; kFloats
-  std::string text;             // kString; kOther: its repr
+  StoredTensor tensor;         // kTensor
+  std::vector<int64_t> ints;   // kInt, kBool: one; kInts
+  std::vector<double> floats;  // kFloat: one; kFloats
+  std::string text;            // kString; kOther: its repr
 };
 
 struct ReferenceCase {

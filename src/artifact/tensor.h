@@ -35,7 +35,7 @@ constexpr size_t kDTypeCount = 17;
 const char* DTypeName(DType dtype);  // "float32", "float8_e4m3fn", …: torch's and numpy's words
 std::optional<DType> ParseDType(std::string_view name);
 size_t DTypeBytes(DType dtype);
-bool IsFloat(DType dtype);    // the real ones
+bool IsFloat(DType dtype);  // the real ones
 bool IsComplex(DType dtype);
 bool IsInteger(DType dtype);  // bool is none
 
@@ -44,13 +44,16 @@ struct TensorSpec {
   std::vector<int64_t> shape;
 
   [[nodiscard]] int64_t numel() const;
-  [[nodiscard]] uint64_t bytes() const { return static_cast<uint64_t>(numel()) * DTypeBytes(dtype); }
+  [[nodiscard]] uint64_t bytes() const {
+    return static_cast<uint64_t>(numel()) * DTypeBytes(dtype);
+  }
   // "float32[16, 1024]"
   [[nodiscard]] std::string ToString() const;
   bool operator==(const TensorSpec&) const = default;
 };
 
-// False for negative sizes and for products that do not fit: every spec that came from outside is asked.
+// False for negative sizes and for products that do not fit: every spec that came from outside is
+// asked.
 bool IsSound(const TensorSpec& spec);
 
 // "[3, 17]": the coordinates of the flat index of a contiguous tensor.

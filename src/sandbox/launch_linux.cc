@@ -48,6 +48,18 @@ Result<Ends> MakeControl() {
   return ends;
 }
 
+unsigned long CloneFlags(const LaunchPlan& plan) {
+  unsigned long flags = SIGCHLD;
+  if (!plan.namespaces) return flags;
+  flags |= CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
+  if (plan.cgroup_namespace) flags |= CLONE_NEWCGROUP;
+  // Root enters its user namespace later, as nobody (privileges_linux.cc).
+  if (plan.caller_uid != 0) flags |= CLONE_NEWUSER;
+  return flags;
+}
+
+}  // namespace
+
 // A file in memory rather than a pipe: nothing has to be fed while the program runs.
 Result<Fd> MakeInput(const std::string& input) {
   if (input.empty()) {
@@ -69,20 +81,9 @@ Result<Fd> MakeInput(const std::string& input) {
   return file;
 }
 
-unsigned long CloneFlags(const LaunchPlan& plan) {
-  unsigned long flags = SIGCHLD;
-  if (!plan.namespaces) return flags;
-  flags |= CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS;
-  if (plan.cgroup_namespace) flags |= CLONE_NEWCGROUP;
-  // Root enters its user namespace later, as nobody (privileges_linux.cc).
-  if (plan.caller_uid != 0) flags |= CLONE_NEWUSER;
-  return flags;
-}
-
-}  // namespace
-
-Result<Launched> Launch(LaunchPlan& plan, const std::string& input) {
-  KERF_ASSIGN_OR_RETURN(Fd in, MakeInput(input));
+Result<Launched> Launch(LaunchPlan& plan, int stdin_fd) {
+  Fd in(::fcntl(stdin_fd, F_DUPFD_CLOEXEC, 3));
+  if (!in.open()) return ErrnoError("duplicate", "the program's input", errno);
   KERF_ASSIGN_OR_RETURN(Ends out, MakeOutputPipe());
   KERF_ASSIGN_OR_RETURN(Ends err, MakeOutputPipe());
   KERF_ASSIGN_OR_RETURN(Ends control, MakeControl());

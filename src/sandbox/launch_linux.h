@@ -19,8 +19,11 @@ struct Launched {
   Fd stderr_fd;
 };
 
-// `input` becomes the program's stdin; /dev/null when empty.
-Result<Launched> Launch(LaunchPlan& plan, const std::string& input);
+// A file that holds `input`; /dev/null when it is empty.
+Result<Fd> MakeInput(const std::string& input);
+
+// `stdin_fd` becomes the program's stdin.
+Result<Launched> Launch(LaunchPlan& plan, int stdin_fd);
 
 void Go(const Launched& launched);
 

@@ -81,7 +81,7 @@ Result<std::vector<ViewStep>> BuildView(const Policy& policy, const Limits& limi
     KERF_RETURN_IF_ERROR(view.Bind(bind.host, bind.inside, kReadOnly));
   }
   // So that looking up the own user finds one.
-  view.Add(Kind::kFile, "/etc/passwd", "kerf:x:65534:65534::/work:/bin/false\n", 0);
+  view.Add(Kind::kFile, "/etc/passwd", "kerf:x:65534:65534::/w:/bin/false\n", 0);
   view.Add(Kind::kFile, "/etc/group", "kerf:x:65534:\n", 0);
   view.Folder("/proc");
   view.Add(Kind::kProc, "/proc", "", 0);

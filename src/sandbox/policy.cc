@@ -27,8 +27,7 @@ bool IsCleanAbsolute(const std::string& path) {
 
 // Made by the sandbox itself; a bind on or above one of them would undo it.
 bool IsReserved(std::string_view inside) {
-  for (const std::string_view own :
-       {"/proc", "/dev", "/tmp", "/work", "/etc/passwd", "/etc/group"}) {
+  for (const std::string_view own : {"/proc", "/dev", "/tmp", "/w", "/etc/passwd", "/etc/group"}) {
     if (inside == own) return true;
   }
   return inside.substr(0, 6) == "/proc/" || inside.substr(0, 5) == "/dev/" || inside == "/etc";

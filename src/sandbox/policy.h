@@ -5,7 +5,7 @@
 //   policy.Read(build_dir, "/candidate").WorkFolder(dir).Variable("OMP_NUM_THREADS", "2");
 //   policy.Weaken(AllowDevice{"/dev/nvidia0"});
 //
-// Inside, the work folder is /work and the current directory; /tmp and /dev/shm are private, in
+// Inside, the work folder is /w and the current directory; /tmp and /dev/shm are private, in
 // memory and limited; everything else is read-only. What can be written cannot be executed:
 // candidates are compiled outside and come in through Read(). That is hygiene, not a wall: a
 // program can still map anonymous executable memory, and gains nothing by it.
@@ -103,6 +103,6 @@ class Policy {
   bool user_namespaces_ = false;
 };
 
-constexpr const char* kWorkInside = "/work";
+constexpr const char* kWorkInside = "/w";
 
 }  // namespace kerf::sandbox

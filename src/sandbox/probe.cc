@@ -26,7 +26,9 @@ std::string TryNamespaces(const SandboxLevel& level) {
   const ProgramText nothing;
   Result<LaunchPlan> plan = BuildPlan(Policy(), limits, level, nothing);
   if (!plan.ok()) return plan.error().message;
-  Result<Launched> launched = Launch(*plan, "");
+  const Result<Fd> input = MakeInput("");
+  if (!input.ok()) return input.error().message;
+  Result<Launched> launched = Launch(*plan, input->get());
   if (!launched.ok()) return launched.error().message;
   const Outcome outcome = Supervisor(*plan, limits, {}, nullptr, *std::move(launched)).Run();
   if (outcome.succeeded()) return "";

@@ -93,6 +93,15 @@ Result<SandboxLevel> ChooseLevel(Mode mode, const SandboxLevel& available) {
 }
 
 Result<Outcome> Sandbox::Run(const std::vector<std::string>& argv, const std::string& input) const {
+  KERF_ASSIGN_OR_RETURN(const Fd file, MakeInput(input));
+  return Start(argv, file.get());
+}
+
+Result<Outcome> Sandbox::RunOn(const std::vector<std::string>& argv, int stdin_fd) const {
+  return Start(argv, stdin_fd);
+}
+
+Result<Outcome> Sandbox::Start(const std::vector<std::string>& argv, int stdin_fd) const {
   KERF_RETURN_IF_ERROR(CheckArguments(argv));
   KERF_RETURN_IF_ERROR(policy_.Check());
   KERF_ASSIGN_OR_RETURN(SandboxLevel level, ChooseLevel(mode_, available_));
@@ -111,7 +120,7 @@ Result<Outcome> Sandbox::Run(const std::vector<std::string>& argv, const std::st
 
   std::vector<std::string> writable;
   if (!policy_.work_folder().empty()) writable.push_back(policy_.work_folder());
-  Result<Launched> launched = Launch(plan, input);
+  Result<Launched> launched = Launch(plan, stdin_fd);
   if (!launched.ok()) {
     KERF_RETURN_IF_ERROR(folder.TakeBack());
     return std::move(launched).error();

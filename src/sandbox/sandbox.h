@@ -32,7 +32,7 @@ enum class Mode {
   kRequired,
   // With what the machine has. Without namespaces the program sees the host's paths (its work
   // folder
-  // is not /work; start it there and use relative ones), and only Landlock and seccomp, where
+  // is not /w; start it there and use relative ones), and only Landlock and seccomp, where
   // present, keep it from the caller's files and the network.
   kBest,
   // Resource limits and an own environment, nothing else: the program can do whatever the caller
@@ -56,8 +56,13 @@ class Sandbox {
   // the program reads from stdin.
   [[nodiscard]] Result<Outcome> Run(const std::vector<std::string>& argv,
                                     const std::string& input = "") const;
+  // The same with a descriptor of the caller as the program's stdin: a socket, over which another
+  // thread of the caller talks with the program. Whatever the program sends there is not trusted.
+  [[nodiscard]] Result<Outcome> RunOn(const std::vector<std::string>& argv, int stdin_fd) const;
 
  private:
+  [[nodiscard]] Result<Outcome> Start(const std::vector<std::string>& argv, int stdin_fd) const;
+
   const Policy policy_;
   const Limits limits_;
   const Mode mode_;

@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hit{"memory_bomb", "", Reason::kMemory}, Hit{"memory_bomb_forked", "", Reason::kMemory},
         Hit{"fill_folder", "/tmp", Reason::kTmpSpace},
         Hit{"fill_folder", "/dev/shm", Reason::kTmpSpace},
-        Hit{"fill_folder", "/work", Reason::kWorkSpace}, Hit{"fill_names", "", Reason::kWorkSpace},
+        Hit{"fill_folder", "/w", Reason::kWorkSpace}, Hit{"fill_names", "", Reason::kWorkSpace},
         Hit{"big_file", "", Reason::kFileSize}, Hit{"huge_output", "", Reason::kOutput},
         Hit{"huge_error_output", "", Reason::kOutput}, Hit{"sleep_long", "", Reason::kWallTime},
         Hit{"ignore_signals", "", Reason::kWallTime}, Hit{"stop_self", "", Reason::kWallTime},
@@ -173,8 +173,7 @@ TEST_F(SandboxTest, OnlyAllowedVariablesGetIn) {
   const Outcome outcome = RunCommand({"/usr/bin/env"});
   ::unsetenv("KERF_TEST_SECRET");
   ::unsetenv("KERF_TEST_OPEN");
-  EXPECT_EQ(outcome.stdout_text,
-            "HOME=/work\nKERF_TEST_OPEN=seen\nOWN=value\nPATH=/usr/bin:/bin\n");
+  EXPECT_EQ(outcome.stdout_text, "HOME=/w\nKERF_TEST_OPEN=seen\nOWN=value\nPATH=/usr/bin:/bin\n");
 }
 
 TEST_F(SandboxTest, LeakedDescriptorsAreClosed) {
@@ -248,7 +247,7 @@ TEST_F(SandboxTest, NoProcessSurvives) {
 TEST_F(SandboxTest, ProgramsDieWithKerf) {
   const pid_t kerf = ::fork();
   if (kerf == 0) {
-    const std::string beat = "while :; do echo . >>/work/beat; sleep 0.01; done";
+    const std::string beat = "while :; do echo . >>/w/beat; sleep 0.01; done";
     (void)Sandbox(policy_, limits_, mode_).Run({"/bin/sh", "-c", beat});
     ::_exit(0);
   }

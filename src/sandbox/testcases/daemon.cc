@@ -9,7 +9,7 @@ int main() {
     ::setsid();
     if (::fork() == 0) {
       for (int signal = 1; signal < 32; ++signal) ::signal(signal, SIG_IGN);
-      const int heart = ::open("/work/heartbeat", O_WRONLY | O_CREAT | O_APPEND, 0600);
+      const int heart = ::open("/w/heartbeat", O_WRONLY | O_CREAT | O_APPEND, 0600);
       for (;;) {
         (void)!::write(heart, ".", 1);
         ::usleep(1000);
@@ -18,6 +18,6 @@ int main() {
     return 0;
   }
   struct stat info {};
-  while (::stat("/work/heartbeat", &info) != 0 || info.st_size == 0) ::usleep(1000);
+  while (::stat("/w/heartbeat", &info) != 0 || info.st_size == 0) ::usleep(1000);
   return 0;
 }

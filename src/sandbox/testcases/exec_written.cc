@@ -10,7 +10,7 @@
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "again") == 0) return 42;
-  for (const char* folder : {"/work", "/tmp", "/dev/shm"}) {
+  for (const char* folder : {"/w", "/tmp", "/dev/shm"}) {
     const std::string path = std::string(folder) + "/copy";
     const int from = ::open("/proc/self/exe", O_RDONLY);
     const int to = ::open(path.c_str(), O_WRONLY | O_CREAT, 0755);

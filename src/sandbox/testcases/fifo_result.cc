@@ -10,9 +10,9 @@ int main() {
   const int fd = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
-  std::strcpy(name.sun_path, "/work/socket");
-  const bool done = ::mkfifo("/work/fifo", 0666) == 0 && ::mkdir("/work/folder", 0755) == 0 &&
-                    ::truncate("/work/large", 0) != 0 &&
+  std::strcpy(name.sun_path, "/w/socket");
+  const bool done = ::mkfifo("/w/fifo", 0666) == 0 && ::mkdir("/w/folder", 0755) == 0 &&
+                    ::truncate("/w/large", 0) != 0 &&
                     ::bind(fd, reinterpret_cast<sockaddr*>(&name), sizeof name) == 0;
   return done ? 0 : 2;
 }

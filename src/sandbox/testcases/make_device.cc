@@ -8,7 +8,7 @@
 #include "sandbox/testcases/attack.h"
 
 int main() {
-  for (const char* path : {"/tmp/disk", "/work/disk"}) {
+  for (const char* path : {"/tmp/disk", "/w/disk"}) {
     if (::mknod(path, S_IFBLK | 0600, makedev(8, 0)) == 0) Escaped(path);
     if (::mknod(path, S_IFCHR | 0600, makedev(1, 1)) == 0) Escaped(path);
   }

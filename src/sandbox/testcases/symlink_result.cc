@@ -8,8 +8,8 @@
 int main(int, char** argv) {
   const std::string host = argv[1];
   const std::string folder = host.substr(0, host.rfind('/'));
-  const bool done = ::symlink(host.c_str(), "/work/result") == 0 &&
-                    ::symlink(folder.c_str(), "/work/out") == 0 &&
-                    ::symlink("inner", "/work/within") == 0;
+  const bool done = ::symlink(host.c_str(), "/w/result") == 0 &&
+                    ::symlink(folder.c_str(), "/w/out") == 0 &&
+                    ::symlink("inner", "/w/within") == 0;
   return done ? 0 : 2;
 }

@@ -12,8 +12,8 @@ bool Write(const char* path, const char* text) {
 
 int main() {
   ::mkdir("out", 0700);
-  return Write("/work/result", "42\n") && Write("out/more", "43\n") && Write("/tmp/scratch", "x") &&
-                 std::rename("/work/result", "/work/out/result") == 0
+  return Write("/w/result", "42\n") && Write("out/more", "43\n") && Write("/tmp/scratch", "x") &&
+                 std::rename("/w/result", "/w/out/result") == 0
              ? 0
              : 1;
 }
