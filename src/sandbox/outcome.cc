@@ -1,5 +1,7 @@
 #include "sandbox/outcome.h"
 
+#include <cstring>
+
 namespace kerf::sandbox {
 
 const char* OutcomeStatusName(OutcomeStatus status) {
@@ -46,6 +48,21 @@ const char* ReasonName(Reason reason) {
       return "layer";
   }
   return "unknown";
+}
+
+std::string Describe(const Outcome& outcome) {
+  switch (outcome.status) {
+    case OutcomeStatus::kExited:
+      return "exit code " + std::to_string(outcome.exit_code);
+    case OutcomeStatus::kSignaled: {
+      const char* name = ::sigabbrev_np(outcome.signal);
+      return std::string("killed by SIG") +
+             (name == nullptr ? std::to_string(outcome.signal) : std::string(name));
+    }
+    default:
+      return std::string(OutcomeStatusName(outcome.status)) + " " + ReasonName(outcome.reason) +
+             (outcome.detail.empty() ? "" : ": " + outcome.detail);
+  }
 }
 
 }  // namespace kerf::sandbox

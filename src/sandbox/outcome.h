@@ -64,4 +64,7 @@ struct Outcome {
   }
 };
 
+// "killed by SIGSEGV", "exit code 3", "limit wall_time: more than 10 s": one line for people.
+std::string Describe(const Outcome& outcome);
+
 }  // namespace kerf::sandbox

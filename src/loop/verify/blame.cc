@@ -1,0 +1,117 @@
+#include "loop/verify/blame.h"
+
+#include <csignal>
+
+namespace kerf::verify {
+namespace {
+
+using sandbox::OutcomeStatus;
+using sandbox::Reason;
+
+Finding FromSignal(int signal, const std::string& fault, const std::string& how) {
+  Finding finding{VerdictStatus::kRuntimeError, "signal", how};
+  switch (signal) {
+    case SIGSEGV:
+    case SIGBUS:
+      finding.reason = "segfault";
+      break;
+    case SIGABRT:
+      finding.reason = "abort";
+      break;
+    case SIGILL:
+      finding.reason = "illegal_instruction";
+      break;
+    case SIGFPE:
+      finding.reason = "arithmetic";
+      break;
+    default:
+      break;
+  }
+  if (finding.reason != "segfault" || fault.empty()) return finding;
+  finding.text = fault;
+  const bool write = fault.rfind("write", 0) == 0;
+  const bool in_tensor = fault.find(" at byte ") != std::string::npos;
+  const bool beside = fault.find(" bytes before ") != std::string::npos ||
+                      fault.find(" bytes after ") != std::string::npos;
+  if (in_tensor && write) finding.reason = "input_write";  // outputs may be written
+  if (beside) finding.reason = write ? "out_of_bounds_write" : "out_of_bounds_read";
+  return finding;
+}
+
+Finding FromLimit(const sandbox::Outcome& outcome) {
+  const std::string text = sandbox::Describe(outcome);
+  switch (outcome.reason) {
+    case Reason::kWallTime:
+      return {VerdictStatus::kTimeout, "call", text};
+    case Reason::kCpuTime:
+      return {VerdictStatus::kTimeout, "cpu_time", text};
+    case Reason::kMemory:
+      return {VerdictStatus::kOutOfMemory, "memory", text};
+    default:
+      return {VerdictStatus::kSandboxViolation, sandbox::ReasonName(outcome.reason), text};
+  }
+}
+
+}  // namespace
+
+Finding JudgeReply(const Exchange& exchange) {
+  switch (exchange.kind) {
+    case Exchange::Kind::kTimedOut:
+      return {VerdictStatus::kTimeout, "call", "the call did not return in time"};
+    case Exchange::Kind::kForged:
+      return {VerdictStatus::kCheat, "protocol", "an answer that was not asked for"};
+    case Exchange::Kind::kGone:
+      return {};  // the outcome tells why
+    case Exchange::Kind::kReplied:
+      break;
+  }
+  switch (exchange.reply.kind) {
+    case Reply::Kind::kLoadFailed:
+      return {
+          VerdictStatus::kCallError,
+          exchange.text.find("kerf_kernel") != std::string::npos ? "entry_missing" : "load_failed",
+          exchange.text};
+    case Reply::Kind::kRaised:
+      return {VerdictStatus::kRuntimeError, "exception", exchange.text};
+    case Reply::Kind::kDone:
+      if (exchange.reply.code == 0) return {};
+      return {VerdictStatus::kCallError, "returned_error",
+              "kerf_kernel returned " + std::to_string(exchange.reply.code) + ", 0 means success"};
+    case Reply::Kind::kBadCall:
+      return {VerdictStatus::kRuntimeError, "no_result", "the runner could not make the call"};
+    default:
+      return {};
+  }
+}
+
+Finding JudgeOutcome(const sandbox::Outcome& outcome, const std::string& fault) {
+  switch (outcome.status) {
+    case OutcomeStatus::kExited:
+      return {VerdictStatus::kRuntimeError, "exited",
+              "the process exited with code " + std::to_string(outcome.exit_code) +
+                  " before the call had returned"};
+    case OutcomeStatus::kSignaled:
+      return FromSignal(outcome.signal, fault, sandbox::Describe(outcome));
+    case OutcomeStatus::kLimit:
+      return FromLimit(outcome);
+    case OutcomeStatus::kViolation:
+      return {VerdictStatus::kSandboxViolation, "syscall", sandbox::Describe(outcome)};
+    case OutcomeStatus::kSetupError:
+      break;
+  }
+  return {VerdictStatus::kRuntimeError, "no_result", sandbox::Describe(outcome)};
+}
+
+Finding JudgeWatch(const Exchange& exchange) {
+  if (exchange.processes_after > 0) {
+    return {VerdictStatus::kCheat, "left_process",
+            "it left a process behind after it had returned"};
+  }
+  // Once may be a pool of threads on its way to sleep.
+  if (exchange.busy_after > kWatchSamples / 2) {
+    return {VerdictStatus::kCheat, "background_work", "it went on computing after it had returned"};
+  }
+  return {};
+}
+
+}  // namespace kerf::verify

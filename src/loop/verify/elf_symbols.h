@@ -1,0 +1,31 @@
+// What a compiled candidate asks of the system: the names it imports and the libraries it needs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kerf::verify {
+
+struct ElfSymbols {
+  std::vector<std::string> imported;  // undefined dynamic symbols, without versions
+  std::vector<std::string> exported;
+  std::vector<std::string> needed;  // "libm.so.6"
+};
+
+// Of a 64-bit little-endian shared object. kCorrupt when the bytes are none.
+Result<ElfSymbols> ReadElfSymbols(std::string_view bytes);
+
+struct ForbiddenUse {
+  std::string reason;  // of status cheat
+  std::string text;
+};
+
+// The first import no honest kernel has, if any: running programs, loading libraries, raw system
+// calls, sockets. What gets past this is met by the sandbox; this gives it a name before it runs.
+std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols);
+
+}  // namespace kerf::verify

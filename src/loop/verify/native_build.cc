@@ -1,0 +1,203 @@
+#include "loop/verify/native_build.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "base/subprocess.h"
+#include "loop/verify/compiler_log.h"
+#include "loop/verify/scratch.h"
+
+namespace kerf::verify {
+namespace {
+
+constexpr const char* kIncludeInside = "/kerf/include";
+constexpr const char* kGuardInside = "/kerf/guard.o";
+
+// Compiled and linked with every candidate, by the same compiler: an exception must be caught by
+// the C++ run time that threw it, and kerf carries its own.
+constexpr const char* kGuardSource = R"(#include <cxxabi.h>
+#include <cstdio>
+#include <exception>
+#include <kerf/kernel.h>
+extern "C" __attribute__((visibility("default"))) int kerf_guarded_call(const kerf_call* call, char* text,
+                                                                        unsigned long size) {
+  try {
+    return kerf_kernel(call);
+  } catch (const abi::__forced_unwind&) {
+    throw;
+  } catch (const std::exception& error) {
+    std::snprintf(text, size, "exception: %s", error.what());
+  } catch (...) {
+    std::snprintf(text, size, "an exception that is no std::exception");
+  }
+  return -1;
+}
+)";
+
+sandbox::Limits CompilerLimits(std::chrono::milliseconds timeout) {
+  sandbox::Limits limits;
+  limits.wall_time = timeout;
+  limits.cpu_time = timeout * 4;
+  limits.memory_bytes = uint64_t{4} << 30;
+  limits.output_bytes = uint64_t{8} << 20;
+  limits.work_bytes = uint64_t{1} << 30;
+  limits.file_bytes = uint64_t{256} << 20;
+  return limits;
+}
+
+std::string JoinWords(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += word + '\n';
+  return text;
+}
+
+// One run of the compiler in the sandbox; its work folder is `scratch`.
+class Compilation {
+ public:
+  Compilation(const Toolchain& toolchain, const BuildOptions& options, const Scratch& scratch)
+      : toolchain_(toolchain), options_(options), scratch_(scratch) {
+    policy_ = sandbox::Policy::ForSystemPrograms();
+    policy_.Read(options.include_dir, kIncludeInside).WorkFolder(scratch.path());
+  }
+  sandbox::Policy& policy() { return policy_; }
+
+  Result<sandbox::Outcome> Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), toolchain_.compiler);
+    const sandbox::Sandbox box(policy_, CompilerLimits(options_.timeout), options_.mode,
+                               options_.available ? *options_.available : sandbox::Probe());
+    return box.Run(arguments);
+  }
+
+ private:
+  const Toolchain& toolchain_;
+  const BuildOptions& options_;
+  const Scratch& scratch_;
+  sandbox::Policy policy_;
+};
+
+// Into the cache, in one step: another kerf may be doing the same.
+Status Store(const std::string& path, const std::string& bytes) {
+  const auto fs = MakePosixFileSystem();
+  KERF_RETURN_IF_ERROR(fs->CreateDirs(ParentPath(path)));
+  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(ParentPath(path)));
+  KERF_RETURN_IF_ERROR(scratch.Write("file", bytes));
+  return fs->Rename(JoinPath(scratch.path(), "file"), path);
+}
+
+std::string IncludeFlag() { return std::string("-I") + kIncludeInside; }
+
+Result<std::string> GuardObject(const Toolchain& toolchain, const BuildOptions& options) {
+  const std::string key = Sha256Hex(toolchain.compiler + '\n' + toolchain.version + kGuardSource);
+  const std::string path = options.cache_dir + "/builds/guard-" + key.substr(0, 32) + ".o";
+  if (::access(path.c_str(), R_OK) == 0) return path;
+  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
+  KERF_RETURN_IF_ERROR(scratch.Write("guard.cc", kGuardSource));
+  Compilation compilation(toolchain, options, scratch);
+  KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome,
+                        compilation.Run({"-std=c++17", "-O2", "-fPIC", IncludeFlag(), "-c",
+                                         "guard.cc", "-o", "guard.o"}));
+  if (!outcome.succeeded()) {
+    return Unavailable(toolchain.version + " does not work: " + sandbox::Describe(outcome) + "\n" +
+                       outcome.stderr_text.substr(0, 500));
+  }
+  KERF_ASSIGN_OR_RETURN(const std::string object,
+                        sandbox::ReadResultFile(scratch.path(), "guard.o", uint64_t{1} << 20));
+  KERF_RETURN_IF_ERROR(Store(path, object));
+  return path;
+}
+
+void Explain(const sandbox::Outcome& outcome, NativeBuild& build) {
+  const CompilerLog log = CleanCompilerLog(outcome.stderr_text);
+  build.status = "compile_error";
+  build.reason = log.reason;
+  build.log = log.text;
+  if (outcome.status == sandbox::OutcomeStatus::kLimit) {
+    const bool memory = outcome.reason == sandbox::Reason::kMemory;
+    build.reason = memory ? "compiler_memory" : "compiler_timeout";
+    build.log = "the compiler was stopped: " + sandbox::Describe(outcome) + "\n" + log.text;
+  } else if (outcome.status != sandbox::OutcomeStatus::kExited) {
+    build.reason = "other";
+    build.log = "the compiler ended early: " + sandbox::Describe(outcome) + "\n" + log.text;
+  }
+}
+
+}  // namespace
+
+Result<Toolchain> FindToolchain() {
+  const char* chosen = std::getenv("KERF_CXX");
+  const char* path = std::getenv("PATH");
+  const std::string search = path == nullptr ? "/usr/bin:/bin" : path;
+  std::vector<std::string> names = {"g++", "clang++"};
+  if (chosen != nullptr && *chosen != '\0') names = {chosen};
+  for (const std::string& name : names) {
+    const auto found = FindProgram(name, search);
+    if (!found.has_value()) continue;
+    Command ask{.argv = {*found, "-dumpfullversion", "-dumpversion"},
+                .timeout = std::chrono::seconds(10)};
+    Result<ProcessOutcome> answer = RunProcess(ask);
+    if (!answer.ok() || answer->exit_code != 0) continue;
+    std::string version = answer->stdout_text;
+    while (!version.empty() && version.back() == '\n') version.pop_back();
+    return Toolchain{*found, BaseName(name) + " " + version};
+  }
+  return Unavailable("no C++ compiler (tried " + JoinWords(names) +
+                     "): install one with 'apt-get install g++', or set KERF_CXX");
+}
+
+std::vector<std::string> CppFlags() {
+  return {"-std=c++20", "-O3",         "-march=native",       "-ffp-contract=fast", "-fopenmp",
+          "-fPIC",      "-shared",     "-fvisibility=hidden", "-fno-plt",           "-w",
+          "-Wl,-z,now", "-Wl,-z,defs", "-Wl,--build-id=none"};
+}
+
+Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  NativeBuild build;
+  KERF_ASSIGN_OR_RETURN(build.toolchain, FindToolchain());
+  build.flags = request.flags;
+  build.id = Sha256Hex(build.toolchain.compiler + '\n' + build.toolchain.version + '\n' +
+                       JoinWords(request.flags) + Sha256Hex(kGuardSource) + request.salt + '\n' +
+                       request.file_name + '\n' + request.source);
+  build.library = options.cache_dir + "/builds/" + build.id.substr(0, 40) + ".so";
+  const auto finish = [&] {
+    build.wall = std::chrono::steady_clock::now() - begin;
+    return build;
+  };
+  if (::access(build.library.c_str(), R_OK) == 0) {
+    build.ok = true;
+    build.cached = true;
+    return finish();
+  }
+  KERF_ASSIGN_OR_RETURN(const std::string guard, GuardObject(build.toolchain, options));
+  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
+  KERF_RETURN_IF_ERROR(scratch.Write(request.file_name, request.source));
+  Compilation compilation(build.toolchain, options, scratch);
+  compilation.policy().Read(guard, kGuardInside);
+  std::vector<std::string> arguments = request.flags;
+  for (const sandbox::Bind& include : request.includes) {
+    compilation.policy().Read(include.host, include.inside);
+    arguments.push_back("-I" + include.inside);
+  }
+  for (const std::string& word :
+       {IncludeFlag(), std::string("-o"), std::string("candidate.so"), std::string("-x"),
+        std::string("c++"), request.file_name, std::string("-x"), std::string("none"),
+        std::string(kGuardInside)}) {
+    arguments.push_back(word);
+  }
+  KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments));
+  if (!outcome.succeeded()) {
+    Explain(outcome, build);
+    return finish();
+  }
+  KERF_ASSIGN_OR_RETURN(
+      const std::string library,
+      sandbox::ReadResultFile(scratch.path(), "candidate.so", uint64_t{256} << 20));
+  KERF_RETURN_IF_ERROR(Store(build.library, library));
+  build.ok = true;
+  return finish();
+}
+
+}  // namespace kerf::verify

@@ -1,0 +1,65 @@
+// From the source of a native candidate to a library the runner can load.
+//
+// The compiler runs in the sandbox: it reads files, runs plug-ins and can be made to take for ever,
+// all at the source's wish. Libraries are kept by content (source, flags, compiler, headers), so
+// that a second verdict on the same text does not compile, and what is loaded is what was compiled
+// from this text.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "artifact/candidate.h"
+#include "base/result.h"
+#include "sandbox/sandbox.h"
+
+namespace kerf::verify {
+
+struct Toolchain {
+  std::string compiler;  // path
+  std::string version;   // "g++ 12.2.0"
+};
+
+// KERF_CXX, else g++, else clang++. kUnavailable, with the command that installs one, when there is
+// none.
+Result<Toolchain> FindToolchain();
+
+struct BuildOptions {
+  std::string cache_dir;
+  std::string include_dir;  // holds kerf/kernel.h
+  sandbox::Mode mode = sandbox::Mode::kBest;
+  std::optional<sandbox::SandboxLevel> available;
+  std::chrono::milliseconds timeout = std::chrono::seconds(120);
+};
+
+// What to compile, and how.
+struct BuildRequest {
+  std::string file_name;  // "relu.cc": what error messages call it
+  std::string source;
+  std::vector<std::string> flags;
+  // Further folders the compiler may read, as host path and -I path inside.
+  std::vector<sandbox::Bind> includes;
+  std::string salt;  // whatever else the result depends on: a hash of those folders
+};
+
+struct NativeBuild {
+  bool ok = false;
+  std::string library;  // path
+  std::string status;   // of the verdict, when not ok
+  std::string reason;
+  std::string log;
+  Toolchain toolchain;
+  std::vector<std::string> flags;
+  std::string id;  // content hash
+  bool cached = false;
+  std::chrono::nanoseconds wall{0};
+};
+
+// The flags of impl `cpp`.
+std::vector<std::string> CppFlags();
+
+Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions& options);
+
+}  // namespace kerf::verify

@@ -1,0 +1,220 @@
+#include "loop/verify/runner.h"
+
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace kerf::verify {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Longer than a pool of threads needs to go to sleep when its work is done.
+constexpr std::chrono::microseconds kWatchGrace{1000};
+constexpr std::chrono::microseconds kWatchPause{500};
+
+// Whether a thread of the process runs, or would if it got a core.
+bool IsBusy(pid_t pid) {
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  std::error_code error;
+  for (const auto& task : std::filesystem::directory_iterator(tasks, error)) {
+    std::ifstream file(task.path() / "stat");
+    std::string line;
+    std::getline(file, line);
+    // The name stands in parentheses and may hold any character; the state is the word after the
+    // last one.
+    const size_t end = line.rfind(')');
+    if (end != std::string::npos && end + 2 < line.size() && line[end + 2] == 'R') return true;
+  }
+  return false;
+}
+
+int CountChildren(pid_t pid) {
+  const std::string base = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
+  std::ifstream file(base + "/children");
+  int count = 0;
+  for (pid_t child = 0; file >> child;) ++count;
+  return count;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> Runner::Start(RunnerSpec spec) {
+  std::unique_ptr<Runner> runner(new Runner(std::move(spec)));
+  int fds[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+    return ErrnoError("create", "a socket", errno);
+  }
+  runner->socket_ = Fd(fds[0]);
+  Fd theirs(fds[1]);
+  // The kernel then tells who sent a reply, in our own pid namespace.
+  const int on = 1;
+  ::setsockopt(runner->socket_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  runner->thread_ = std::thread([self = runner.get(), end = std::move(theirs)]() mutable {
+    const sandbox::Sandbox box(self->spec_.policy, self->spec_.limits, self->spec_.mode,
+                               self->spec_.available ? *self->spec_.available : sandbox::Probe());
+    self->outcome_ = box.RunOn(self->spec_.argv, end.get());
+    end.Close();  // the judge learns from this that nobody is there any more
+  });
+  if (!runner->WaitForHello()) {
+    const Result<sandbox::Outcome>& outcome = runner->End();
+    if (!outcome.ok()) return outcome.error();
+    return Unavailable("the runner did not start: " + sandbox::Describe(*outcome));
+  }
+  return runner;
+}
+
+bool Runner::WaitForHello() {
+  constexpr std::chrono::seconds kStartTime{
+      60};  // an interpreter that imports a framework needs some
+  Exchange hello;
+  pid_t sender = -1;
+  if (!Await(SteadyClock::now() + kStartTime) || !Receive(hello, sender)) return false;
+  pid_ = sender;
+  pidfd_ = Fd(static_cast<int>(::syscall(SYS_pidfd_open, sender, 0)));
+  return hello.reply.kind == Reply::Kind::kHello && pidfd_.open();
+}
+
+void Runner::Signal(int signal) const {
+  if (pidfd_.open()) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0);
+}
+
+bool Runner::Await(SteadyClock::time_point until) {
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - SteadyClock::now());
+    pollfd ready{socket_.get(), POLLIN, 0};
+    const int n = left.count() < 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left.count()) + 1);
+    if (n < 0 && errno == EINTR) continue;
+    return n > 0;
+  }
+}
+
+Runner::Runner(RunnerSpec spec) : spec_(std::move(spec)) {}
+
+Runner::~Runner() { (void)End(); }
+
+Exchange Runner::Load(std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kLoad, nullptr, nullptr, timeout, false);
+}
+
+Exchange Runner::Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
+                      bool watch) {
+  return Ask(Command::Kind::kCall, &in, &out, timeout, watch);
+}
+
+Exchange Runner::Ask(Command::Kind kind, const InputFile* in, OutputFile* out,
+                     std::chrono::milliseconds timeout, bool watch) {
+  Exchange exchange;
+  Command command;
+  command.kind = kind;
+  command.call = ++calls_;
+  if (::getrandom(command.nonce.data(), command.nonce.size(), 0) < 0) return exchange;
+  const auto begin = SteadyClock::now();
+  if (!Send(command, in, out)) return exchange;
+  if (!Await(begin + timeout)) {
+    Signal(SIGKILL);
+    exchange.kind = Exchange::Kind::kTimedOut;
+    return exchange;
+  }
+  pid_t sender = -1;
+  const bool received = Receive(exchange, sender);
+  exchange.wall = SteadyClock::now() - begin;
+  if (!received) return exchange;
+  // Nothing that is written from now on counts.
+  if (out != nullptr) {
+    Signal(SIGSTOP);
+    out->TakeSnapshot();
+    Signal(SIGCONT);
+  }
+  const bool ours = sender == pid_ && exchange.reply.nonce == command.nonce &&
+                    exchange.reply.call == command.call;
+  exchange.kind = ours ? Exchange::Kind::kReplied : Exchange::Kind::kForged;
+  if (watch) Watch(exchange);
+  return exchange;
+}
+
+bool Runner::Send(const Command& command, const InputFile* in, const OutputFile* out) {
+  iovec data{const_cast<Command*>(&command), sizeof command};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (in != nullptr) {
+    const int fds[] = {in->fd(), out->fd()};
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof fds);
+    std::memcpy(CMSG_DATA(header), fds, sizeof fds);
+  }
+  ssize_t n = 0;
+  while ((n = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
+  }
+  return n == static_cast<ssize_t>(sizeof command);
+}
+
+bool Runner::Receive(Exchange& exchange, pid_t& sender) {
+  iovec data{&exchange.reply, sizeof exchange.reply};
+  // Room for descriptors too: what a candidate sends must not stay open here.
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int) * 8)];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t n = 0;
+  while ((n = ::recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  for (cmsghdr* header = n < 0 ? nullptr : CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_type == SCM_CREDENTIALS) {
+      ucred credentials{};
+      std::memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+      sender = credentials.pid;
+    } else if (header->cmsg_type == SCM_RIGHTS) {
+      const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (size_t i = 0; i < count; ++i) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+        ::close(fd);
+      }
+    }
+  }
+  if (n != static_cast<ssize_t>(sizeof exchange.reply)) return false;
+  exchange.reply.text.back() = '\0';
+  exchange.text = exchange.reply.text.data();
+  return true;
+}
+
+void Runner::Watch(Exchange& exchange) const {
+  std::this_thread::sleep_for(kWatchGrace);
+  for (int i = 0; i < kWatchSamples; ++i) {
+    exchange.busy_after += IsBusy(pid_) ? 1 : 0;
+    std::this_thread::sleep_for(kWatchPause);
+  }
+  exchange.processes_after = CountChildren(pid_);
+}
+
+const Result<sandbox::Outcome>& Runner::End() {
+  if (thread_.joinable()) {
+    Command quit;
+    (void)Send(quit, nullptr, nullptr);
+    // An honest runner ends at once; one whose candidate hangs on is not waited for.
+    if (!Await(SteadyClock::now() + std::chrono::milliseconds(200))) Signal(SIGKILL);
+    socket_.Close();
+    thread_.join();
+  }
+  return *outcome_;
+}
+
+}  // namespace kerf::verify

@@ -1,0 +1,392 @@
+// Each call maps its tensors anew, at addresses drawn by chance, every one between inaccessible
+// pages, and unmaps them afterwards: a result kept from an earlier call, or a pointer kept, is of
+// no use.
+#include "loop/verify/runner_main.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kerf/kernel.h"
+#include "loop/verify/wire.h"
+
+namespace kerf::verify {
+namespace {
+
+using Kernel = int (*)(const kerf_call*);
+using GuardedKernel = int (*)(const kerf_call*, char*, size_t);
+// simt/: where to report, and which buffers there are.
+using SimtReportFd = void (*)(int);
+using SimtRegister = void (*)(const char*, const void*, uint64_t);
+using SimtForget = void (*)();
+
+struct Mapped {
+  std::string name;
+  char* segment = nullptr;
+  char* data = nullptr;
+  uint64_t segment_bytes = 0;
+  uint64_t bytes = 0;
+  bool output = false;
+};
+
+// One for the process: the fault handler has to find it.
+struct Session {
+  int socket = -1;
+  Command command;
+  std::vector<Mapped> mapped;
+};
+Session* session = nullptr;
+
+void Send(const Reply& reply) {
+  while (::send(session->socket, &reply, sizeof reply, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+Reply MakeReply(Reply::Kind kind) {
+  Reply reply;
+  reply.kind = kind;
+  reply.call = session->command.call;
+  reply.nonce = session->command.nonce;
+  return reply;
+}
+
+void SetText(Reply& reply, const char* text) {
+  std::snprintf(reply.text.data(), reply.text.size(), "%s", text);
+}
+
+// --- faults -------------------------------------------------------------------------------------
+
+const Mapped* Nearest(const char* address) {
+  const Mapped* best = nullptr;
+  uint64_t best_distance = UINT64_MAX;
+  for (const Mapped& one : session->mapped) {
+    uint64_t distance = 0;
+    if (address < one.data) distance = static_cast<uint64_t>(one.data - address);
+    if (address >= one.data + one.bytes) {
+      distance = static_cast<uint64_t>(address - (one.data + one.bytes)) + 1;
+    }
+    if (distance >= best_distance) continue;
+    best = &one;
+    best_distance = distance;
+  }
+  constexpr uint64_t kFar = uint64_t{64} << 20;
+  return best_distance > kFar ? nullptr : best;
+}
+
+bool WasWrite([[maybe_unused]] const void* context) {
+#ifdef __x86_64__
+  return (static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
+#else
+  return false;
+#endif
+}
+
+// For the log only. The candidate shares this address space and could forge it; that the process
+// dies of the signal is what counts.
+void OnFault(int signal, siginfo_t* info, void* context) {
+  std::signal(signal, SIG_DFL);
+  const auto* address = static_cast<const char*>(info->si_addr);
+  const Mapped* near = Nearest(address);
+  Reply reply = MakeReply(Reply::Kind::kFault);
+  const char* verb = WasWrite(context) ? "write" : "read";
+  if (near == nullptr) {
+    std::snprintf(reply.text.data(), reply.text.size(), "%s at address %p, not near any tensor",
+                  verb, info->si_addr);
+  } else if (address < near->data) {
+    std::snprintf(reply.text.data(), reply.text.size(), "%s %lld bytes before %s", verb,
+                  static_cast<long long>(near->data - address), near->name.c_str());
+  } else if (address >= near->data + near->bytes) {
+    std::snprintf(reply.text.data(), reply.text.size(), "%s %lld bytes after the end of %s", verb,
+                  static_cast<long long>(address - (near->data + near->bytes)), near->name.c_str());
+  } else {
+    std::snprintf(reply.text.data(), reply.text.size(), "%s in %s at byte %lld", verb,
+                  near->name.c_str(), static_cast<long long>(address - near->data));
+  }
+  Send(reply);
+  // The instruction is repeated, and ends the process by its own signal.
+}
+
+void CatchFaults() {
+  static char stack[65536];
+  const stack_t alternate{.ss_sp = stack, .ss_flags = 0, .ss_size = sizeof stack};
+  ::sigaltstack(&alternate, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = OnFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS}) ::sigaction(signal, &action, nullptr);
+}
+
+// --- calls --------------------------------------------------------------------------------------
+
+struct Candidate {
+  Kernel kernel = nullptr;
+  GuardedKernel guarded = nullptr;
+  SimtReportFd simt_report = nullptr;
+  SimtRegister simt_register = nullptr;
+  SimtForget simt_forget = nullptr;
+};
+
+template <typename F>
+F Symbol(void* library, const char* name) {
+  return reinterpret_cast<F>(::dlsym(library, name));
+}
+
+Candidate Load(const char* path) {
+  Candidate candidate;
+  void* library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    Reply reply = MakeReply(Reply::Kind::kLoadFailed);
+    SetText(reply, ::dlerror());
+    Send(reply);
+    return candidate;
+  }
+  candidate.kernel = Symbol<Kernel>(library, "kerf_kernel");
+  candidate.guarded = Symbol<GuardedKernel>(library, "kerf_guarded_call");
+  candidate.simt_report = Symbol<SimtReportFd>(library, "kerf_simt_report_fd");
+  candidate.simt_register = Symbol<SimtRegister>(library, "kerf_simt_register");
+  candidate.simt_forget = Symbol<SimtForget>(library, "kerf_simt_forget");
+  if (candidate.kernel == nullptr) {
+    Reply reply = MakeReply(Reply::Kind::kLoadFailed);
+    SetText(reply, "the library has no function kerf_kernel");
+    Send(reply);
+    return candidate;
+  }
+  Send(MakeReply(Reply::Kind::kLoaded));
+  return candidate;
+}
+
+// Where the next mapping may lie: anywhere in a wide range, so that no two calls share addresses.
+void* RandomHint() {
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) return nullptr;
+  constexpr uint64_t kLow = 0x100000000000ULL;
+  constexpr uint64_t kSpan = 0x400000000000ULL;
+  return reinterpret_cast<void*>((kLow + random % kSpan) & ~(kPage - 1));  // NOLINT
+}
+
+// The tensors of one call, between guards, for as long as it lives.
+class CallMemory {
+ public:
+  ~CallMemory() {
+    session->mapped.clear();
+    if (base_ != nullptr) ::munmap(base_, bytes_);
+  }
+
+  bool Map(const std::vector<WireTensor>& tensors, const std::vector<std::string>& names,
+           int input_fd, int output_fd) {
+    bytes_ = kPage;
+    for (const WireTensor& tensor : tensors) bytes_ += tensor.segment_bytes + kPage;
+    void* at =
+        ::mmap(RandomHint(), bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return false;
+    base_ = static_cast<char*>(at);
+    char* next = base_ + kPage;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const WireTensor& tensor = tensors[i];
+      data_.push_back(nullptr);
+      if (tensor.place == Place::kNowhere) continue;
+      const bool output = tensor.place == Place::kOutputFile;
+      if (::mmap(next, tensor.segment_bytes, PROT_READ | (output ? PROT_WRITE : 0),
+                 MAP_SHARED | MAP_FIXED | MAP_POPULATE, output ? output_fd : input_fd,
+                 static_cast<off_t>(tensor.segment_offset)) == MAP_FAILED) {
+        return false;
+      }
+      data_.back() = next + tensor.data_offset;
+      session->mapped.push_back(
+          {names[i], next, data_.back(), tensor.segment_bytes, tensor.bytes, output});
+      next += tensor.segment_bytes + kPage;
+    }
+    return true;
+  }
+  [[nodiscard]] void* data(size_t i) const { return data_[i]; }
+
+ private:
+  char* base_ = nullptr;
+  uint64_t bytes_ = 0;
+  std::vector<char*> data_;
+};
+
+struct Table {
+  WireTable head;
+  std::vector<WireTensor> tensors;
+  std::vector<std::string> names;  // of every tensor, for messages
+  std::vector<std::string> param_names;
+};
+
+bool ReadAll(int fd, void* to, size_t bytes, off_t at) {
+  return ::pread(fd, to, bytes, at) == static_cast<ssize_t>(bytes);
+}
+
+std::optional<Table> ReadTable(int fd) {
+  Table table;
+  if (!ReadAll(fd, &table.head, sizeof table.head, 0)) return std::nullopt;
+  const WireTable& head = table.head;
+  const auto count =
+      static_cast<size_t>(head.n_inputs + head.n_params + head.n_init + head.n_outputs);
+  table.tensors.resize(count);
+  if (!ReadAll(fd, table.tensors.data(), count * sizeof(WireTensor), sizeof head)) {
+    return std::nullopt;
+  }
+  std::string names(head.names_bytes, '\0');
+  if (!ReadAll(fd, names.data(), names.size(), static_cast<off_t>(head.names_offset))) {
+    return std::nullopt;
+  }
+  for (size_t at = 0; at < names.size(); at += table.param_names.back().size() + 1) {
+    table.param_names.emplace_back(names.c_str() + at);
+  }
+  for (int i = 0; i < head.n_inputs; ++i) table.names.push_back("input" + std::to_string(i));
+  table.names.insert(table.names.end(), table.param_names.begin(), table.param_names.end());
+  for (int i = 0; i < head.n_init; ++i) table.names.push_back("init" + std::to_string(i));
+  for (int i = 0; i < head.n_outputs; ++i) table.names.push_back("output" + std::to_string(i));
+  if (table.names.size() != count) return std::nullopt;
+  return table;
+}
+
+// DLTensors with their shapes and strides; the vectors own what the tensors point to.
+struct Arguments {
+  std::vector<std::array<int64_t, kMaxDims>> shapes;
+  std::vector<std::array<int64_t, kMaxDims>> strides;
+  std::vector<DLTensor> tensors;
+  std::vector<const char*> names;
+  kerf_call call{};
+};
+
+void FillArguments(const Table& table, const CallMemory& memory, Arguments& to) {
+  const size_t count = table.tensors.size();
+  to.shapes.resize(count);
+  to.strides.resize(count);
+  to.tensors.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    const WireTensor& wire = table.tensors[i];
+    to.shapes[i] = wire.shape;
+    int64_t stride = 1;
+    for (int k = wire.ndim; k-- > 0;) {
+      to.strides[i][static_cast<size_t>(k)] = stride;
+      stride *= wire.shape[static_cast<size_t>(k)];
+    }
+    to.tensors[i] = {
+        memory.data(i),      {kDLCPU, 0},          wire.ndim, {wire.code, wire.bits, wire.lanes},
+        to.shapes[i].data(), to.strides[i].data(), 0};
+  }
+  for (const std::string& name : table.param_names) to.names.push_back(name.c_str());
+  const WireTable& head = table.head;
+  DLTensor* first = to.tensors.data();
+  to.call = {KERF_ABI_VERSION,
+             head.n_inputs,
+             head.n_params,
+             head.n_init,
+             head.n_outputs,
+             first,
+             first + head.n_inputs,
+             first + head.n_inputs + head.n_params,
+             first + head.n_inputs + head.n_params + head.n_init,
+             to.names.data(),
+             nullptr,
+             head.threads};
+}
+
+uint64_t Now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+}
+
+void Call(const Candidate& candidate, int input_fd, int output_fd) {
+  const std::optional<Table> table = ReadTable(input_fd);
+  CallMemory memory;
+  if (!table.has_value() || !memory.Map(table->tensors, table->names, input_fd, output_fd)) {
+    Send(MakeReply(Reply::Kind::kBadCall));
+    return;
+  }
+  Arguments arguments;
+  FillArguments(*table, memory, arguments);
+  if (candidate.simt_register != nullptr) {
+    for (const Mapped& one : session->mapped) {
+      candidate.simt_register(one.name.c_str(), one.data, one.bytes);
+    }
+  }
+  Reply reply = MakeReply(Reply::Kind::kDone);
+  const uint64_t begin = Now();
+  if (candidate.guarded != nullptr) {
+    reply.code = candidate.guarded(&arguments.call, reply.text.data(), reply.text.size());
+  } else {
+    reply.code = candidate.kernel(&arguments.call);
+  }
+  reply.region_ns = Now() - begin;
+  reply.text.back() = '\0';
+  if (reply.text[0] != '\0') reply.kind = Reply::Kind::kRaised;
+  Send(reply);
+  if (candidate.simt_forget != nullptr) candidate.simt_forget();
+}
+
+// False at the end of the conversation.
+bool Receive(Command& command, std::vector<int>& fds) {
+  iovec data{&command, sizeof command};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  ssize_t n = 0;
+  while ((n = ::recvmsg(session->socket, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (n != static_cast<ssize_t>(sizeof command)) return false;
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
+      fds.push_back(fd);
+    }
+  }
+  return command.kind != Command::Kind::kQuit;
+}
+
+}  // namespace
+
+int RunnerMain(const char* library) {
+  Session own;
+  session = &own;
+  own.socket = ::fcntl(0, F_DUPFD_CLOEXEC, 100);
+  if (own.socket < 0) return 70;
+  // The candidate's stdin is empty.
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::dup2(null, 0);
+  CatchFaults();
+  Send(MakeReply(Reply::Kind::kHello));
+  Candidate candidate;
+  std::vector<int> fds;
+  while (Receive(own.command, fds)) {
+    if (own.command.kind == Command::Kind::kLoad) {
+      candidate = Load(library);
+      if (candidate.simt_report != nullptr) candidate.simt_report(2);
+    } else if (fds.size() == 2 && candidate.kernel != nullptr) {
+      Call(candidate, fds[0], fds[1]);
+    } else {
+      Send(MakeReply(Reply::Kind::kBadCall));
+    }
+    for (const int fd : fds) ::close(fd);
+    fds.clear();
+  }
+  // Without destructors of the candidate: they are nobody's business any more.
+  ::_exit(0);
+}
+
+}  // namespace kerf::verify
