@@ -277,7 +277,6 @@ uint64_t InputFile::Checksum() const { return Xxh3({map_.data(), map_.bytes()});
 Result<OutputFile> OutputFile::Make(const InputFile& input) {
   OutputFile file;
   file.tensors_ = input.outputs();
-  file.patterns_.resize(file.tensors_.size());
   KERF_ASSIGN_OR_RETURN(file.fd_, MakeMemoryFile("outputs", input.output_bytes()));
   if (::fcntl(file.fd_.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
     return ErrnoError("seal", "a memory file", errno);
@@ -291,12 +290,16 @@ Result<OutputFile> OutputFile::Make(const InputFile& input) {
 
 void OutputFile::Poison(uint64_t random) {
   canary_ = random * 0x9E3779B97F4A7C15ULL | 1;
+  patterns_.clear();
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const WireTensor& tensor = tensors_[i];
-    patterns_[i] = PoisonPattern(static_cast<DType>(tensor.dtype), random + i);
+    const auto dtype = static_cast<DType>(tensor.dtype);
+    patterns_.emplace_back(dtype, random + i);
     char* segment = map_.data() + tensor.segment_offset;
     FillPattern(segment, tensor.data_offset, canary_);
-    FillPattern(segment + tensor.data_offset, tensor.bytes, patterns_[i]);
+    // As a row of elements: the shape does not matter here.
+    const auto count = static_cast<int64_t>(tensor.bytes / DTypeBytes(dtype));
+    patterns_.back().Fill({dtype, {count}}, segment + tensor.data_offset);
     const uint64_t end = tensor.data_offset + tensor.bytes;
     FillPattern(segment + end, tensor.segment_bytes - end, canary_);
   }
@@ -334,35 +337,6 @@ std::string OutputFile::DamagedCanary() const {
     }
   }
   return "";
-}
-
-uint64_t PoisonPattern(DType dtype, uint64_t random) {
-  // A mixer: neighbouring seeds must not give neighbouring patterns.
-  uint64_t bits = random + 0x9E3779B97F4A7C15ULL;
-  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9ULL;
-  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBULL;
-  bits ^= bits >> 31;
-  switch (dtype) {
-    case DType::kBool:
-      return 0xA5A5A5A5A5A5A5A5ULL;  // neither 0 nor 1
-    case DType::kFloat8E4M3:
-    case DType::kFloat8E5M2:
-      return 0x7F7F7F7F7F7F7F7FULL;  // the NaN of the one, a NaN of the other
-    case DType::kFloat16:
-      return (bits & 0x00FF00FF00FF00FFULL) | 0x7E007E007E007E00ULL;
-    case DType::kBFloat16:
-      return (bits & 0x001F001F001F001FULL) | 0x7FC07FC07FC07FC0ULL;
-    case DType::kFloat32:
-    case DType::kComplex64: {
-      const uint64_t half = (bits & 0x003FFFFF) | 0x7FC00000;
-      return half << 32 | half;
-    }
-    case DType::kFloat64:
-    case DType::kComplex128:
-      return (bits & 0x0007FFFFFFFFFFFFULL) | 0x7FF8000000000000ULL;
-    default:
-      return bits;
-  }
 }
 
 }  // namespace kerf::verify

@@ -19,6 +19,7 @@
 #include "artifact/reference.h"
 #include "base/child_posix.h"
 #include "base/result.h"
+#include "loop/verify/poison.h"
 #include "loop/verify/wire.h"
 
 namespace kerf::verify {
@@ -77,8 +78,8 @@ class OutputFile {
   void TakeSnapshot();
   // Of output i, in the snapshot.
   [[nodiscard]] const char* data(size_t i) const;
-  // The eight bytes that output i was filled with, repeated.
-  [[nodiscard]] uint64_t poison(size_t i) const { return patterns_.at(i); }
+  // What output i was filled with.
+  [[nodiscard]] const PoisonPattern& poison(size_t i) const { return patterns_.at(i); }
   // Empty, or which canary was overwritten: "3 bytes before output0".
   [[nodiscard]] std::string DamagedCanary() const;
 
@@ -86,13 +87,9 @@ class OutputFile {
   Fd fd_;
   Mapping map_;
   std::vector<WireTensor> tensors_;
-  std::vector<uint64_t> patterns_;
+  std::vector<PoisonPattern> patterns_;
   uint64_t canary_ = 0;
   std::vector<char> snapshot_;
 };
-
-// A pattern of this dtype that no computation gives: NaNs with a payload, for integers plain
-// chance.
-uint64_t PoisonPattern(DType dtype, uint64_t random);
 
 }  // namespace kerf::verify

@@ -46,29 +46,23 @@ int CountChildren(pid_t pid) {
 
 }  // namespace
 
-Result<std::unique_ptr<Runner>> Runner::Start(RunnerSpec spec) {
-  std::unique_ptr<Runner> runner(new Runner(std::move(spec)));
-  int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
-    return ErrnoError("create", "a socket", errno);
-  }
-  runner->socket_ = Fd(fds[0]);
-  Fd theirs(fds[1]);
-  // The kernel then tells who sent a reply, in our own pid namespace.
-  const int on = 1;
-  ::setsockopt(runner->socket_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
-  runner->thread_ = std::thread([self = runner.get(), end = std::move(theirs)]() mutable {
-    const sandbox::Sandbox box(self->spec_.policy, self->spec_.limits, self->spec_.mode,
-                               self->spec_.available ? *self->spec_.available : sandbox::Probe());
-    self->outcome_ = box.RunOn(self->spec_.argv, end.get());
-    end.Close();  // the judge learns from this that nobody is there any more
-  });
+Result<std::unique_ptr<Runner>> Runner::Make(Fd socket, Ending ending) {
+  std::unique_ptr<Runner> runner(new Runner(std::move(socket), std::move(ending)));
   if (!runner->WaitForHello()) {
     const Result<sandbox::Outcome>& outcome = runner->End();
     if (!outcome.ok()) return outcome.error();
-    return Unavailable("the runner did not start: " + sandbox::Describe(*outcome));
+    return Unavailable("the runner did not start: " + sandbox::Describe(*outcome) + " " +
+                       outcome->stderr_text.substr(0, 500));
   }
   return runner;
+}
+
+Result<std::unique_ptr<Runner>> StartRunner(const RunnerSpec& spec) {
+  KERF_ASSIGN_OR_RETURN(std::unique_ptr<SandboxProcess> started, SandboxProcess::Start(spec));
+  Fd socket = std::move(started->socket());
+  // std::function wants to be copied.
+  const std::shared_ptr<SandboxProcess> process(std::move(started));
+  return Runner::Make(std::move(socket), [process] { return process->Wait(); });
 }
 
 bool Runner::WaitForHello() {
@@ -96,8 +90,6 @@ bool Runner::Await(SteadyClock::time_point until) {
     return n > 0;
   }
 }
-
-Runner::Runner(RunnerSpec spec) : spec_(std::move(spec)) {}
 
 Runner::~Runner() { (void)End(); }
 
@@ -206,13 +198,12 @@ void Runner::Watch(Exchange& exchange) const {
 }
 
 const Result<sandbox::Outcome>& Runner::End() {
-  if (thread_.joinable()) {
-    Command quit;
-    (void)Send(quit, nullptr, nullptr);
+  if (!outcome_.has_value()) {
+    (void)Send(Command(), nullptr, nullptr);
     // An honest runner ends at once; one whose candidate hangs on is not waited for.
     if (!Await(SteadyClock::now() + std::chrono::milliseconds(200))) Signal(SIGKILL);
     socket_.Close();
-    thread_.join();
+    outcome_ = ending_();
   }
   return *outcome_;
 }

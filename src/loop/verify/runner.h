@@ -1,36 +1,27 @@
-// The judge's side of a runner: starts it in the sandbox, sends calls, and finds out how it ended.
+// The judge's side of a runner: the process that holds a candidate.
 //
-//   KERF_ASSIGN_OR_RETURN(auto runner, Runner::Start(spec));
+//   KERF_ASSIGN_OR_RETURN(auto runner, StartRunner(spec));
 //   Exchange loaded = runner->Load(timeout);
 //   Exchange called = runner->Call(in, out, timeout);
-//   if (called.kind == Exchange::Kind::kGone) { const sandbox::Outcome& outcome = runner->End(); …
-//   }
+//   if (called.kind == Exchange::Kind::kGone) { const sandbox::Outcome& outcome = *runner->End(); … }
 //
 // Not thread-safe. The destructor ends the process.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "base/child_posix.h"
 #include "base/result.h"
 #include "loop/verify/call_files.h"
+#include "loop/verify/sandbox_process.h"
 #include "loop/verify/wire.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/outcome.h"
 
 namespace kerf::verify {
-
-struct RunnerSpec {
-  sandbox::Policy policy;
-  sandbox::Limits limits;
-  sandbox::Mode mode = sandbox::Mode::kBest;
-  std::optional<sandbox::SandboxLevel> available;  // else probed
-  std::vector<std::string> argv;                   // as the inside sees it
-};
 
 constexpr int kWatchSamples = 6;
 
@@ -45,48 +36,54 @@ struct Exchange {
   Reply reply;
   std::string text;                  // the reply's, safe to use
   std::chrono::nanoseconds wall{0};  // on the judge's clock
-  // When asked for: how often, of kWatchSamples looks, a thread of it was at work after it had
-  // answered; and how many children it left.
+  // When asked for: how often, of kWatchSamples looks, a thread of it was at work after it had answered;
+  // and how many children it left.
   int busy_after = 0;
   int processes_after = 0;
 };
 
 class Runner {
  public:
-  static Result<std::unique_ptr<Runner>> Start(RunnerSpec spec);
+  // Waits for the process's end after it was told, or made, to end.
+  using Ending = std::function<Result<sandbox::Outcome>()>;
+
+  // Takes the judge's end of the conversation and waits for the runner's first word. `ending` is called once.
+  static Result<std::unique_ptr<Runner>> Make(Fd socket, Ending ending);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
   Exchange Load(std::chrono::milliseconds timeout);
-  // Stops the process the moment it answers, takes the snapshot of `out`, and lets it go on. With
-  // `watch`, looks afterwards whether it goes on working behind the judge's back.
+  // Stops the process the moment it answers, takes the snapshot of `out`, and lets it go on. With `watch`, looks
+  // afterwards whether it goes on working behind the judge's back.
   Exchange Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                 bool watch = false);
   // Ends the process if it still runs. An Error when the sandbox could not be built.
   const Result<sandbox::Outcome>& End();
 
  private:
-  explicit Runner(RunnerSpec spec);
+  Runner(Fd socket, Ending ending) : socket_(std::move(socket)), ending_(std::move(ending)) {}
+  bool WaitForHello();
   Exchange Ask(Command::Kind kind, const InputFile* in, OutputFile* out,
                std::chrono::milliseconds timeout, bool watch);
   bool Send(const Command& command, const InputFile* in, const OutputFile* out);
   // False when nothing, or not a whole reply, came. `sender` is the pid of who sent it.
   bool Receive(Exchange& exchange, pid_t& sender);
   bool Await(std::chrono::steady_clock::time_point until);
-  bool WaitForHello();
-  void Signal(int signal) const;
   void Watch(Exchange& exchange) const;
+  void Signal(int signal) const;
 
-  const RunnerSpec spec_;
   Fd socket_;
-  std::thread thread_;
-  std::optional<Result<sandbox::Outcome>> outcome_;  // written by thread_, read after join
-  // Of the runner, as this side sees it: told by the kernel with the first message, which was sent
-  // before any code of the candidate ran.
+  Ending ending_;
+  std::optional<Result<sandbox::Outcome>> outcome_;
+  // Of the runner, as this side sees it: told by the kernel with the first message, which was sent before any
+  // code of the candidate ran.
   pid_t pid_ = -1;
   Fd pidfd_;
   uint64_t calls_ = 0;
 };
+
+// A runner that has a sandbox of its own.
+Result<std::unique_ptr<Runner>> StartRunner(const RunnerSpec& spec);
 
 }  // namespace kerf::verify

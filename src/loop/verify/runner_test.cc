@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "loop/verify/blame.h"
-#include "loop/verify/verify_testing.h"
+#include "loop/verify/candidate_testing.h"
 
 namespace kerf::verify {
 namespace {
@@ -23,7 +23,7 @@ class OneCall {
     const BuildRequest request{"kernel.cc", KernelText(body), CppFlags(), {}, ""};
     build_ = *BuildNative(request, TestBuildOptions());
     if (!build_.ok) return;
-    runner_ = *Runner::Start(NativeRunnerSpec(build_.library, TestRunnerOptions()));
+    runner_ = *StartRunner(NativeRunnerSpec(build_.library, TestRunnerOptions()));
     loaded_ = runner_->Load(timeout);
     const ReferenceCase& one = reference_.get().cases[0];
     const Mapping stored = *MapFile(one.input_file);
@@ -82,13 +82,8 @@ TEST(Runner, ComputesInBothPlacements) {
 TEST(Runner, LeavesPoisonWhereNothingWasWritten) {
   OneCall call("out[0] = 1; return 0;");
   EXPECT_EQ(call.got(0), 1);
-  float poison = 0;
-  const uint64_t pattern = call.out_->poison(0);
-  std::memcpy(&poison, &pattern, 4);
-  EXPECT_TRUE(std::isnan(poison));
-  float left = 0;
-  std::memcpy(&left, call.out_->data(0) + 16, 4);
-  EXPECT_EQ(std::memcmp(&left, &poison, 4), 0);
+  EXPECT_TRUE(std::isnan(call.got(4)));
+  EXPECT_TRUE(call.out_->poison(0).Matches(call.out_->data(0) + 16));
 }
 
 TEST(Runner, SeesAWriteIntoTheCanary) {
@@ -166,7 +161,7 @@ KERF_KERNEL(call) {
   const NativeBuild build =
       *BuildNative({"kernel.cc", source, CppFlags(), {}, ""}, TestBuildOptions());
   ASSERT_TRUE(build.ok) << build.log;
-  const auto runner = *Runner::Start(NativeRunnerSpec(build.library, TestRunnerOptions()));
+  const auto runner = *StartRunner(NativeRunnerSpec(build.library, TestRunnerOptions()));
   ASSERT_EQ(runner->Load(seconds(10)).reply.kind, Reply::Kind::kLoaded);
   const ReferenceCase& one = reference.get().cases[0];
   const Mapping stored = *MapFile(one.input_file);

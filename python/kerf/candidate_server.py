@@ -1,0 +1,512 @@
+"""Runs candidates that are Python: Triton kernels and ModelNew classes.
+
+candidate_server.py        talks with the judge over stdin (a socket); see src/loop/verify/wire.h
+
+The server imports the framework once and then forks a child for each candidate: the child starts warm and dies
+with whatever the candidate did to it. A child has a socket of its own. Nothing here decides anything: the child
+copies what the candidate returned into the judge's output file, and the judge compares.
+
+Messages to the server are one JSON object each, with descriptors:
+  {"op": "fork", "candidate": {…}}   with a socket and a file that holds the source: fork a child that serves the
+                                     candidate on that socket; when it has ended, answer {"ended": wait status}
+  {"op": "quit"}
+"""
+
+import array
+import ctypes
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+
+TABLE = struct.Struct("<8s6iQQ")
+TENSOR = struct.Struct("<iBBHiiQQQQ16q")
+COMMAND = struct.Struct("<iiQ16s")
+REPLY = struct.Struct("<iiQ16sQ4048s")
+LOAD, CALL, QUIT = 0, 1, 2
+LOADED, LOAD_FAILED, DONE, RAISED, FAULT, BAD_CALL, HELLO = range(7)
+NOWHERE, INPUT_FILE, OUTPUT_FILE = 0, 1, 2
+
+# The order of kerf's DType.
+DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float8_e4m3fn float8_e5m2 float16 bfloat16 float32 "
+    "float64 complex64 complex128"
+).split()
+
+PR_SET_DUMPABLE = 4
+PR_SET_PDEATHSIG = 1
+
+
+def prctl(option, value):
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+class WireTensor:
+    def __init__(self, fields):
+        self.place = fields[0]
+        self.dtype = DTYPES[fields[5]]
+        self.segment_offset, _, self.data_offset, self.bytes = fields[6:10]
+        self.shape = list(fields[10 : 10 + fields[4]])
+        self.code = fields[1]
+
+    @property
+    def at(self):
+        return self.segment_offset + self.data_offset
+
+    @property
+    def spec(self):
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+class Call:
+    """The table of one call, and its bytes."""
+
+    def __init__(self, input_fd, output_fd):
+        import mmap
+
+        self.memory = mmap.mmap(input_fd, 0, mmap.MAP_SHARED, mmap.PROT_READ)
+        size = os.fstat(output_fd).st_size
+        self.output = mmap.mmap(output_fd, size) if size else None
+        head = TABLE.unpack_from(self.memory, 0)
+        counts = head[1:5]
+        tensors = [
+            WireTensor(TENSOR.unpack_from(self.memory, TABLE.size + i * TENSOR.size)) for i in range(sum(counts))
+        ]
+        ends = [sum(counts[: i + 1]) for i in range(4)]
+        self.inputs = tensors[: ends[0]]
+        self.params = tensors[ends[0] : ends[1]]
+        self.outputs = tensors[ends[2] : ends[3]]
+        self.threads = head[5]
+        names = bytes(self.memory[head[7] : head[7] + head[8]])
+        self.param_names = names.decode().split("\0")[:-1]
+
+    def raw(self, tensor):
+        return memoryview(self.memory)[tensor.at : tensor.at + tensor.bytes]
+
+    def close(self):
+        # A view the candidate kept would make close() fail; the mapping then lives until the child ends.
+        self.memory = None
+        self.output = None
+
+
+class TorchSide:
+    """How arguments and results look in torch."""
+
+    def __init__(self):
+        import torch
+
+        self.torch = torch
+
+    def tensor(self, call, wire):
+        torch = self.torch
+        dtype = getattr(torch, wire.dtype)
+        if wire.bytes == 0:
+            return torch.empty(wire.shape, dtype=dtype)
+        # A copy: the candidate gets memory of its own, at a new address each time.
+        raw = torch.frombuffer(bytearray(call.raw(wire)), dtype=torch.uint8)
+        return raw.view(dtype).reshape(wire.shape)
+
+    def is_plain(self, value):
+        return type(value) in (self.torch.Tensor, self.torch.nn.Parameter)
+
+    def is_tensor(self, value):
+        return isinstance(value, self.torch.Tensor)
+
+    def spec(self, value):
+        return f"{str(value.dtype).removeprefix('torch.')}[{', '.join(map(str, value.shape))}]"
+
+    def raw(self, value):
+        torch = self.torch
+        value = value.detach().cpu().contiguous()
+        if value.numel() == 0:
+            return b""
+        return value.reshape(-1).view(torch.uint8).numpy()
+
+    def load_state(self, model, state):
+        own = model.state_dict()
+        if list(own) != list(state) and [list(v.shape) for v in own.values()] == [list(v.shape) for v in state.values()]:
+            # Renamed, but the same tensors in the same order.
+            state = dict(zip(own, state.values()))
+        model.load_state_dict(state, strict=True)
+        return model.eval()
+
+    def no_grad(self):
+        return self.torch.no_grad()
+
+
+class NumpySide:
+    def __init__(self):
+        import numpy
+
+        self.numpy = numpy
+
+    def tensor(self, call, wire):
+        np = self.numpy
+        return np.frombuffer(bytearray(call.raw(wire)), dtype=np.dtype(wire.dtype)).reshape(wire.shape)
+
+    def is_plain(self, value):
+        return type(value) is self.numpy.ndarray or isinstance(value, self.numpy.generic)
+
+    def is_tensor(self, value):
+        return isinstance(value, (self.numpy.ndarray, self.numpy.generic))
+
+    def spec(self, value):
+        return f"{value.dtype}[{', '.join(map(str, value.shape))}]"
+
+    def raw(self, value):
+        return self.numpy.ascontiguousarray(value).tobytes()
+
+    def load_state(self, model, state):
+        for name, value in state.items():
+            setattr(model, name, value)
+        return model
+
+    def no_grad(self):
+        import contextlib
+
+        return contextlib.nullcontext()
+
+
+class Entry:
+    """What to call: ModelNew, or AIKG's launcher function."""
+
+    def __init__(self, candidate, side):
+        self.candidate = candidate
+        self.side = side
+        self.model_class = None
+        self.function = None
+
+    def load(self):
+        namespace = {"__name__": "candidate", "__file__": self.candidate["path"]}
+        import types
+
+        module = types.ModuleType("candidate")
+        module.__dict__.update(namespace)
+        sys.modules["candidate"] = module
+        with open(self.candidate["path"], "rb") as file:
+            source = file.read()
+        exec(compile(source, self.candidate["path"], "exec"), module.__dict__)
+        self.model_class = getattr(module, "ModelNew", None)
+        names = self.candidate["functions"]
+        for name in names:
+            self.function = self.function or getattr(module, name, None)
+        if self.model_class is None and self.function is None:
+            raise LookupError(f"the module defines neither class ModelNew nor function {' or '.join(names)}")
+
+    def arguments(self, call):
+        values = []
+        for wire, kind in zip(call.inputs, self.candidate["inputs"]):
+            if kind["kind"] == "tensor":
+                values.append(self.side.tensor(call, wire))
+            elif wire.place == NOWHERE:
+                values.append(kind.get("value"))
+            else:
+                numbers = self.side.tensor(call, wire).reshape(-1).tolist()
+                values.append(numbers if kind["kind"] in ("ints", "floats") else numbers[0])
+        return values
+
+    def __call__(self, call, arguments):
+        init = [one.get("value") for one in self.candidate["init"]]
+        with self.side.no_grad():
+            if self.model_class is None:
+                return lambda: self.function(*arguments, *init)
+            model = self.model_class(*init)
+            state = {name: self.side.tensor(call, wire) for name, wire in zip(call.param_names, call.params)}
+            if state:
+                model = self.side.load_state(model, state)
+            elif hasattr(model, "eval"):
+                model = model.eval()
+            return lambda: model(*arguments)
+
+
+class LaunchCounter:
+    """Counts kernels launched through Triton; a candidate of impl triton that launches none is something else."""
+
+    def __init__(self):
+        self.count = 0
+
+    def install(self):
+        import triton.runtime.interpreter as interpreter
+        import triton.runtime.jit as jit
+
+        counter = self
+        for owner, name in ((interpreter.GridExecutor, "__call__"), (jit.JITFunction, "run")):
+            original = getattr(owner, name)
+
+            def counted(self, *args, __original=original, **kwargs):
+                counter.count += 1
+                return __original(self, *args, **kwargs)
+
+            setattr(owner, name, counted)
+
+
+def flatten(value):
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in flatten(item)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in flatten(item)]
+    return [value]
+
+
+# Operations of ATen that compute nothing, or that a launcher needs around its kernels.
+HARMLESS = set(
+    """empty empty_like empty_strided new_empty new_empty_strided zeros zeros_like new_zeros ones ones_like new_ones
+    full full_like new_full fill_ zero_ view _unsafe_view reshape _reshape_alias as_strided expand permute transpose t
+    squeeze unsqueeze slice select narrow split split_with_sizes chunk unbind alias detach clone copy_ _to_copy
+    contiguous flatten unflatten view_as resize_ lift lift_fresh _local_scalar_dense item numel arange scalar_tensor is_pinned
+    constant_pad_nd pad cat stack set_ is_same_size eq any all isnan""".split()
+)
+
+
+class OperationLog:
+    """Which ATen operations ran that compute something."""
+
+    def __enter__(self):
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        found = self.found = []
+
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                name = func.__name__.split(".")[0]
+                if name not in HARMLESS and name not in found:
+                    found.append(name)
+                return func(*args, **(kwargs or {}))
+
+        self.mode = Mode()
+        self.mode.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        self.mode.__exit__(*error)
+
+
+class Child:
+    """One candidate, from load to the end."""
+
+    def __init__(self, channel, candidate):
+        self.channel = channel
+        self.candidate = candidate
+        self.side = NumpySide() if candidate["framework"] == "numpy" else TorchSide()
+        self.entry = Entry(candidate, self.side)
+        self.launches = None
+        self.calls = 0
+
+    def reply(self, kind, command, text="", code=0, region_ns=0):
+        _, _, call, nonce = command
+        data = REPLY.pack(kind, code, call, nonce, region_ns, text.encode("utf-8", "replace")[:4000])
+        self.channel.send(data)
+
+    def serve(self):
+        self.reply(HELLO, (0, 0, 0, bytes(16)))
+        while True:
+            data, fds = receive(self.channel, COMMAND.size)
+            if len(data) != COMMAND.size:
+                return
+            command = COMMAND.unpack(data)
+            try:
+                if command[0] == QUIT:
+                    return
+                if command[0] == LOAD:
+                    self.load(command)
+                else:
+                    self.call(command, *fds)
+            finally:
+                for fd in fds:
+                    os.close(fd)
+
+    def load(self, command):
+        try:
+            if self.candidate["impl"] == "triton":
+                self.launches = LaunchCounter()
+                self.launches.install()
+            self.entry.load()
+        except BaseException as error:  # noqa: BLE001: SystemExit and the like are answers too
+            self.reply(LOAD_FAILED, command, self.explain(error))
+            return
+        self.reply(LOADED, command)
+
+    def explain(self, error):
+        lines = traceback.extract_tb(error.__traceback__)
+        own = [line for line in lines if line.filename == self.candidate["path"]]
+        where = f" (line {own[-1].lineno}: {own[-1].line})" if own else ""
+        if isinstance(error, SyntaxError) and error.filename == self.candidate["path"]:
+            where = f" (line {error.lineno}: {(error.text or '').strip()})"
+        return f"{type(error).__name__}: {error}{where}"
+
+    def call(self, command, input_fd, output_fd):
+        call = Call(input_fd, output_fd)
+        self.calls += 1
+        try:
+            arguments = self.entry.arguments(call)
+            run = self.entry(call, arguments)
+            ran = time.perf_counter_ns()
+            with self.side.no_grad():
+                if self.calls == 1 and self.candidate["impl"] == "triton" and isinstance(self.side, TorchSide):
+                    with OperationLog() as log:
+                        result = run()
+                else:
+                    log = None
+                    result = run()
+            region_ns = time.perf_counter_ns() - ran
+            changed = self.changed_input(call, arguments)
+        except BaseException as error:  # noqa: BLE001
+            self.reply(RAISED, command, self.explain(error))
+            return
+        if changed is not None:
+            self.reply(RAISED, command, f"kerf:input_write {changed}")
+            return
+        if self.launches is not None and self.launches.count == 0:
+            self.reply(RAISED, command, "kerf:library_fallback no Triton kernel was launched")
+            return
+        if log is not None and log.found:
+            self.reply(
+                RAISED, command, "kerf:library_fallback it computes with torch: " + ", ".join(log.found[:8])
+            )
+            return
+        try:
+            text = self.store(call, result)
+        except BaseException as error:  # noqa: BLE001
+            self.reply(RAISED, command, self.explain(error))
+            return
+        call.close()
+        self.reply(DONE, command, text, region_ns=region_ns)
+
+    def changed_input(self, call, arguments):
+        for i, (wire, kind, value) in enumerate(zip(call.inputs, self.candidate["inputs"], arguments)):
+            if kind["kind"] != "tensor" or wire.bytes == 0:
+                continue
+            if memoryview(self.side.raw(value)).cast("B") != call.raw(wire):
+                return f"input{i}"
+        return None
+
+    def store(self, call, result):
+        """Copies the outputs, and returns what they are; a leaf that is no plain tensor is marked with '!'."""
+        leaves = flatten(result)
+        specs = []
+        for leaf in leaves:
+            if isinstance(leaf, (bool, int, float)) and len(call.outputs) == len(leaves):
+                leaf = self.scalar(leaf)
+            if not self.side.is_tensor(leaf):
+                specs.append(f"!{type(leaf).__name__}")
+            elif not self.side.is_plain(leaf):
+                specs.append(f"!{type(leaf).__name__} {self.side.spec(leaf)}")
+            else:
+                specs.append(self.side.spec(leaf))
+        text = "".join(spec + ";" for spec in specs)
+        if text == "".join(wire.spec + ";" for wire in call.outputs):
+            for wire, leaf in zip(call.outputs, leaves):
+                if wire.bytes:
+                    call.output[wire.at : wire.at + wire.bytes] = memoryview(self.side.raw(leaf)).cast("B")
+        return text
+
+    def scalar(self, value):
+        import numpy
+
+        array = numpy.asarray(value)
+        return array if isinstance(self.side, NumpySide) else self.side.torch.from_numpy(array)
+
+
+def receive(channel, size):
+    fds = array.array("i")
+    data, control, _, _ = channel.recvmsg(size, socket.CMSG_SPACE(2 * fds.itemsize))
+    for level, kind, part in control:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds.frombytes(part[: len(part) - len(part) % fds.itemsize])
+    return data, list(fds)
+
+
+def save_source(candidate, fd):
+    """A file of its own: Triton reads the source of its kernels again."""
+    path = f"/tmp/{candidate['file_name']}"
+    with open(fd, "rb") as source, open(path, "wb") as file:
+        source.seek(0)
+        file.write(source.read())
+    return path
+
+
+def remove_files(folder):
+    import shutil
+
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            os.unlink(path)
+
+
+class Server:
+    def __init__(self, channel, frameworks):
+        self.channel = channel
+        self.frameworks = frameworks
+
+    def warm_up(self):
+        for name in self.frameworks:
+            __import__(name)
+        if "triton" in self.frameworks:
+            import triton.language  # noqa: F401
+            import triton.runtime.interpreter  # noqa: F401
+
+    def serve(self):
+        while True:
+            data, fds = receive(self.channel, 1 << 20)
+            request = json.loads(data) if data else {"op": "quit"}
+            if request["op"] == "quit":
+                return
+            self.run_child(request["candidate"], fds)
+
+    def run_child(self, candidate, fds):
+        pid = os.fork()
+        if pid == 0:
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            own = socket.socket(fileno=fds[0])
+            candidate["path"] = save_source(candidate, fds[1])
+            # The candidate must not be able to speak as the server.
+            self.channel.close()
+            try:
+                Child(own, candidate).serve()
+            finally:
+                os._exit(0)
+        for fd in fds:
+            os.close(fd)
+        _, status = os.waitpid(pid, 0)
+        # Whatever it left running, and whatever it left lying about.
+        try:
+            os.kill(-1, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        while True:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    break
+            except ChildProcessError:
+                break
+        for folder in ("/tmp", "/dev/shm"):
+            remove_files(folder)
+        self.channel.send(json.dumps({"ended": status}).encode())
+
+
+def main():
+    # The children's memory holds the server's; nobody inside may look at it.
+    prctl(PR_SET_DUMPABLE, 0)
+    channel = socket.socket(fileno=os.dup(0))
+    null = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(null, 0)
+    server = Server(channel, sys.argv[1:])
+    try:
+        server.warm_up()
+    except BaseException as error:  # noqa: BLE001
+        channel.send(json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
+        return 1
+    channel.send(json.dumps({"ready": True}).encode())
+    server.serve()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+#include "loop/verify/verifier.h"
+
+#include <algorithm>
+
+#include "base/file_system.h"
+#include "base/hash.h"
+#include "loop/verify/elf_symbols.h"
+#include "loop/verify/execute.h"
+#include "loop/verify/native_build.h"
+#include "loop/verify/native_runner.h"
+
+namespace kerf::verify {
+namespace {
+
+double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
+
+SandboxReport DescribeSandbox(const VerifierOptions& options) {
+  SandboxReport report;
+  report.mode = sandbox::ModeName(options.mode);
+  const auto level = sandbox::ChooseLevel(options.mode, *options.available);
+  if (!level.ok()) return report;
+  report.level = level->Summary();
+  for (size_t i = 0; i < sandbox::kLayerCount; ++i) {
+    const auto layer = static_cast<sandbox::Layer>(i);
+    if (level->has(layer)) continue;
+    report.missing.push_back(std::string(sandbox::LayerName(layer)) + ": " + (*level)[layer].detail);
+  }
+  return report;
+}
+
+// Adds the time of a phase to the verdict when it ends.
+class PhaseTimer {
+ public:
+  PhaseTimer(Clock& clock, Verdict& verdict, std::string name)
+      : clock_(clock), verdict_(verdict), name_(std::move(name)), begin_(clock.MonotonicNanos()) {}
+  ~PhaseTimer() {
+    verdict_.phases_ms.emplace_back(name_, Milliseconds(clock_.MonotonicNanos() - begin_));
+  }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  Clock& clock_;
+  Verdict& verdict_;
+  const std::string name_;
+  const int64_t begin_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Verifier>> Verifier::Make(Reference reference, VerifierOptions options,
+                                                 Clock& clock, IdSource& random) {
+  if (!options.available.has_value()) options.available = sandbox::Probe();
+  KERF_RETURN_IF_ERROR(ChooseLevel(options.mode, *options.available));
+  std::unique_ptr<Verifier> verifier(
+      new Verifier(std::move(reference), std::move(options), clock, random));
+  KERF_ASSIGN_OR_RETURN(Expectations expectations,
+                        Expectations::Make(verifier->reference_, verifier->options_.threads));
+  verifier->expectations_.emplace(std::move(expectations));
+  return verifier;
+}
+
+Verifier::Verifier(Reference reference, VerifierOptions options, Clock& clock, IdSource& random)
+    : reference_(std::move(reference)), options_(std::move(options)), clock_(clock), random_(random) {}
+
+Result<Verdict> Verifier::Verify(const Candidate& candidate) {
+  const int64_t begin = clock_.MonotonicNanos();
+  Verdict verdict = Begin(candidate);
+  KERF_ASSIGN_OR_RETURN(const std::optional<Loadable> loadable, Prepare(candidate, verdict));
+  if (loadable.has_value()) {
+    const PhaseTimer timer(clock_, verdict, "execute");
+    const ExecuteOptions execute{CallTimeout(), options_.threads, options_.compat_aikg};
+    KERF_RETURN_IF_ERROR(Execute(loadable->start, *expectations_, execute, random_, verdict));
+  }
+  if (verdict.passed()) JudgeTask(verdict);
+  verdict.ms = Milliseconds(clock_.MonotonicNanos() - begin);
+  if (verdict.passed()) verdict.summary = "passed";
+  return verdict;
+}
+
+Verdict Verifier::Begin(const Candidate& candidate) {
+  Verdict verdict;
+  verdict.status = VerdictStatus::kPassed;  // until something is found
+  verdict.op_name = candidate.op_name;
+  verdict.impl = ImplName(candidate.impl);
+  verdict.backend = options_.backend;
+  verdict.framework = reference_.framework;
+  verdict.candidate_sha256 = Sha256Hex(candidate.source);
+  verdict.candidate_bytes = candidate.source.size();
+  verdict.candidate_name = candidate.name;
+  verdict.task.sha256 = reference_.task_sha256;
+  verdict.task.framework_version = reference_.framework_version;
+  verdict.task.python = reference_.python;
+  verdict.sandbox = DescribeSandbox(options_);
+  verdict.kerf_version = options_.version;
+  verdict.started = FormatUtc(clock_.WallNanos());
+  return verdict;
+}
+
+Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Verdict& verdict) {
+  const PhaseTimer timer(clock_, verdict, "build");
+  if (candidate.impl == Impl::kCpp && options_.backend == "cpu") {
+    return PrepareCpp(candidate, verdict);
+  }
+  verdict.Blame(VerdictStatus::kUnsupported, "impl",
+                std::string("impl ") + ImplName(candidate.impl) + " on backend " + options_.backend +
+                    " is not there yet");
+  return std::optional<Loadable>();
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate, Verdict& verdict) {
+  const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
+                                   options_.mode, options_.available};
+  const BuildRequest request{candidate.op_name + ".cc", candidate.source, CppFlags(), {}, ""};
+  KERF_ASSIGN_OR_RETURN(const NativeBuild build, BuildNative(request, build_options));
+  verdict.build = {build.toolchain.version, build.flags, build.id, build.cached,
+                   Milliseconds(build.wall.count())};
+  if (!build.ok) {
+    verdict.Blame(*ParseVerdictStatus(build.status), build.reason,
+                  build.log.substr(0, build.log.find('\n')));
+    verdict.log = build.log;
+    return std::optional<Loadable>();
+  }
+  KERF_ASSIGN_OR_RETURN(const std::string bytes, MakePosixFileSystem()->ReadFile(build.library));
+  KERF_ASSIGN_OR_RETURN(const ElfSymbols symbols, ReadElfSymbols(bytes));
+  if (const auto forbidden = FindForbiddenUse(symbols)) {
+    verdict.Blame(VerdictStatus::kCheat, forbidden->reason, forbidden->text);
+    verdict.log = forbidden->text + "\n";
+    return std::optional<Loadable>();
+  }
+  RunnerOptions runner;
+  runner.program = options_.kerf_program;
+  runner.program_args = {"__runner"};
+  runner.mode = options_.mode;
+  runner.available = options_.available;
+  runner.threads = options_.threads;
+  // Every call has its own limit; this one only ends what escapes it.
+  runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
+  const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
+  return std::optional<Loadable>(Loadable{[spec] { return StartRunner(spec); }});
+}
+
+std::chrono::milliseconds Verifier::CallTimeout() const {
+  if (options_.call_timeout.has_value()) return *options_.call_timeout;
+  int64_t slowest = 0;
+  for (const ReferenceCase& one : reference_.cases) slowest = std::max(slowest, one.reference_ns);
+  // A first try may be a hundred times slower than the framework and still be worth a verdict.
+  constexpr int64_t kPatience = 100;
+  return std::chrono::seconds(10) + std::chrono::milliseconds(slowest * kPatience / 1'000'000);
+}
+
+}  // namespace kerf::verify

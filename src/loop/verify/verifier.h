@@ -1,0 +1,70 @@
+// Judges candidates of one task: the verify step of the loop.
+//
+//   KERF_ASSIGN_OR_RETURN(auto verifier, Verifier::Make(reference, options));
+//   KERF_ASSIGN_OR_RETURN(const Verdict verdict, verifier->Verify(candidate));
+//
+// A wrong kernel is a Verdict. An Error means that kerf could not find out: no compiler, no sandbox, no disk.
+// Not thread-safe.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "artifact/candidate.h"
+#include "artifact/reference.h"
+#include "artifact/verdict.h"
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "loop/verify/expectations.h"
+#include "loop/verify/execute.h"
+#include "loop/verify/runner.h"
+
+namespace kerf::verify {
+
+struct VerifierOptions {
+  std::string backend = "cpu";  // "cpu", "cuda"
+  std::string cache_dir;
+  std::string resource_dir;  // holds include/, simt/, python/
+  std::string kerf_program;  // the executable that serves as runner
+  std::string version;       // of kerf
+  sandbox::Mode mode = sandbox::Mode::kBest;
+  std::optional<sandbox::SandboxLevel> available;
+  std::optional<std::chrono::milliseconds> call_timeout;  // else from the reference's own time
+  int threads = 1;
+  bool compat_aikg = false;
+  bool profile = false;
+};
+
+// A candidate that can be started.
+struct Loadable {
+  StartCandidate start;
+};
+
+class Verifier {
+ public:
+  static Result<std::unique_ptr<Verifier>> Make(Reference reference, VerifierOptions options,
+                                                Clock& clock, IdSource& random);
+
+  Result<Verdict> Verify(const Candidate& candidate);
+
+ private:
+  Verifier(Reference reference, VerifierOptions options, Clock& clock, IdSource& random);
+  Verdict Begin(const Candidate& candidate);
+  // nullopt when it does not build; the verdict says why.
+  Result<std::optional<Loadable>> Prepare(const Candidate& candidate, Verdict& verdict);
+  Result<std::optional<Loadable>> PrepareCpp(const Candidate& candidate, Verdict& verdict);
+  void JudgeTask(Verdict& verdict);
+  [[nodiscard]] std::chrono::milliseconds CallTimeout() const;
+
+  const Reference reference_;
+  const VerifierOptions options_;
+  Clock& clock_;
+  IdSource& random_;
+  std::optional<Expectations> expectations_;
+};
+
+}  // namespace kerf::verify
