@@ -77,7 +77,7 @@ inline std::string TestCacheDir() { return testing::TempDir() + "kerf_verify_cac
 inline BuildOptions TestBuildOptions() {
   BuildOptions options;
   options.cache_dir = TestCacheDir();
-  options.include_dir = KERF_INCLUDE_DIR;
+  options.include_dir = std::string(KERF_SOURCE_DIR) + "/include";
   return options;
 }
 

@@ -13,7 +13,8 @@ constexpr size_t kMostOutput = 2000;  // of what the candidate printed, in the l
 // Everything two processes have in common.
 class Trial {
  public:
-  Trial(Expectations& expectations, const ExecuteOptions& options, IdSource& random, Verdict& verdict)
+  Trial(Expectations& expectations, const ExecuteOptions& options, IdSource& random,
+        Verdict& verdict)
       : expectations_(expectations), options_(options), random_(random), verdict_(verdict) {
     for (size_t i = 0; i < expectations.size(); ++i) {
       const ReferenceCase& one = expectations.one(i);
@@ -90,11 +91,6 @@ class Trial {
     Judgement judgement = expectations_.Judge(i, out);
     CaseReport& report = verdict_.cases[i];
     report.outputs = std::move(judgement.outputs);
-    if (options_.compat_aikg && verdict_.aikg.empty()) {
-      for (const char* generation : {"seed", "head"}) {
-        verdict_.aikg.push_back(expectations_.JudgeLikeAikg(i, out, generation));
-      }
-    }
     if (judgement.finding.bad()) {
       Finding finding = Refine(judgement.finding, i, hash, seen != hashes_.end());
       verdict_.Blame(finding.status, finding.reason, finding.text);
@@ -130,7 +126,9 @@ class Trial {
       wanted += output.spec.ToString() + ";";
     }
     if (text == wanted) return {};
-    const auto count = [](const std::string& list) { return std::count(list.begin(), list.end(), ';'); };
+    const auto count = [](const std::string& list) {
+      return std::count(list.begin(), list.end(), ';');
+    };
     const std::string what = "expected " + wanted + " got " + text;
     if (text.find('!') != std::string::npos) {
       return {VerdictStatus::kWrongDType, "container", "an output is no plain tensor: " + what};
@@ -158,7 +156,8 @@ class Trial {
     Finding finding = JudgeReply(exchange);
     if (!finding.bad() && !fault && replied) return true;
     const Result<sandbox::Outcome>& outcome = runner.End();
-    if (!finding.bad() && outcome.ok()) finding = JudgeOutcome(*outcome, fault ? exchange.text : "");
+    if (!finding.bad() && outcome.ok())
+      finding = JudgeOutcome(*outcome, fault ? exchange.text : "");
     if (loading && finding.status == VerdictStatus::kTimeout) finding.reason = "load";
     if (!finding.bad()) {
       finding = {VerdictStatus::kRuntimeError, "no_result", "the process gave no answer"};
@@ -202,8 +201,8 @@ class Trial {
 
 }  // namespace
 
-Status Execute(const StartCandidate& start, Expectations& expectations, const ExecuteOptions& options,
-               IdSource& random, Verdict& verdict) {
+Status Execute(const StartCandidate& start, Expectations& expectations,
+               const ExecuteOptions& options, IdSource& random, Verdict& verdict) {
   std::vector<size_t> shown;
   std::vector<size_t> all;
   for (size_t i = 0; i < expectations.size(); ++i) {

@@ -1,9 +1,9 @@
 // The call and execute stages: does it run, and is what it computes right, however it is called.
 //
-// Two processes, one after the other. The first sees every shown case twice, its tensors against the first and
-// then against the last page of their room; the second, fresh, sees all cases, the hidden ones included, in
-// the opposite order. Every call gets new addresses and poisoned outputs. Bits that differ between calls on the
-// same inputs are judged again: they may, within the budget.
+// Two processes, one after the other. The first sees every shown case twice, its tensors against
+// the first and then against the last page of their room; the second, fresh, sees all cases, the
+// hidden ones included, in the opposite order. Every call gets new addresses and poisoned outputs.
+// Bits that differ between calls on the same inputs are judged again: they may, within the budget.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct ExecuteOptions {
 };
 
 // Adds to the verdict what was found. An Error when kerf could not find out.
-Status Execute(const StartCandidate& start, Expectations& expectations, const ExecuteOptions& options,
-               IdSource& random, Verdict& verdict);
+Status Execute(const StartCandidate& start, Expectations& expectations,
+               const ExecuteOptions& options, IdSource& random, Verdict& verdict);
 
 }  // namespace kerf::verify

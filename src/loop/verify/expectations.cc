@@ -2,9 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "loop/verify/aikg_compat.h"
-#include "loop/verify/reduction_length.h"
-
 namespace kerf::verify {
 namespace {
 
@@ -12,16 +9,6 @@ constexpr size_t kWorstShown = 8;
 
 TensorView View(const Mapping& file, const StoredTensor& tensor) {
   return {tensor.spec, file.data() + tensor.offset};
-}
-
-std::vector<TensorSpec> InputSpecs(const ReferenceCase& one) {
-  std::vector<TensorSpec> specs;
-  for (const auto* list : {&one.inputs, &one.parameters}) {
-    for (const Argument& argument : *list) {
-      if (argument.kind == Argument::Kind::kTensor) specs.push_back(argument.tensor.spec);
-    }
-  }
-  return specs;
 }
 
 // What a downgrade looks like: the error is about that of the run in lower precision, not garbage.
@@ -60,7 +47,8 @@ Finding FindingOf(const Comparison& comparison, const Budget& budget, const std:
   return {VerdictStatus::kWrongValue, "value", text};
 }
 
-OutputReport ReportOf(const Comparison& comparison, const Budget& budget, const StoredTensor& output) {
+OutputReport ReportOf(const Comparison& comparison, const Budget& budget,
+                      const StoredTensor& output) {
   OutputReport report;
   report.name = output.name;
   report.spec = output.spec.ToString();
@@ -81,9 +69,10 @@ OutputReport ReportOf(const Comparison& comparison, const Budget& budget, const 
   return report;
 }
 
-std::string LogOf(const Comparison& comparison, const StoredTensor& output, const ReferenceCase& one) {
-  std::string log = fmt::format("seed {}, {} {}: {}\n", one.seed, output.name, output.spec.ToString(),
-                                comparison.Summary());
+std::string LogOf(const Comparison& comparison, const StoredTensor& output,
+                  const ReferenceCase& one) {
+  std::string log = fmt::format("seed {}, {} {}: {}\n", one.seed, output.name,
+                                output.spec.ToString(), comparison.Summary());
   if (!comparison.where.empty()) log += "wrong: " + comparison.where + "\n";
   size_t shown = 0;
   for (const Mismatch& worst : comparison.worst) {
@@ -118,7 +107,6 @@ Expected Expectations::expected(size_t i, size_t k) const {
   expected.reference = View(file, one.outputs.at(k));
   if (k < one.oracle.size() && one.oracle[k]) expected.oracle = View(file, *one.oracle[k]);
   if (k < one.lower.size() && one.lower[k]) expected.lower = View(file, *one.lower[k]);
-  expected.reduction_length = EstimateReductionLength(InputSpecs(one), one.outputs[k].spec);
   return expected;
 }
 

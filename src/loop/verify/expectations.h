@@ -1,7 +1,8 @@
-// What the candidate's outputs are held against: the right answers of every case, and their error budgets.
+// What the candidate's outputs are held against: the right answers of every case, and their error
+// budgets.
 //
-// Made once for a task and used for any number of candidates; budgets are made when a case is first judged.
-// Not thread-safe.
+// Made once for a task and used for any number of candidates; budgets are made when a case is first
+// judged. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -37,8 +38,6 @@ class Expectations {
   const Budget& budget(size_t i, size_t k);
   // The snapshot of a call on case i.
   Judgement Judge(size_t i, const OutputFile& out);
-  // The verdict AIKG would give on case i.
-  AikgReport JudgeLikeAikg(size_t i, const OutputFile& out, const std::string& generation) const;
 
  private:
   struct Case {

@@ -3,7 +3,8 @@
 //   KERF_ASSIGN_OR_RETURN(auto runner, StartRunner(spec));
 //   Exchange loaded = runner->Load(timeout);
 //   Exchange called = runner->Call(in, out, timeout);
-//   if (called.kind == Exchange::Kind::kGone) { const sandbox::Outcome& outcome = *runner->End(); … }
+//   if (called.kind == Exchange::Kind::kGone) { const sandbox::Outcome& outcome = *runner->End(); …
+//   }
 //
 // Not thread-safe. The destructor ends the process.
 #pragma once
@@ -36,8 +37,8 @@ struct Exchange {
   Reply reply;
   std::string text;                  // the reply's, safe to use
   std::chrono::nanoseconds wall{0};  // on the judge's clock
-  // When asked for: how often, of kWatchSamples looks, a thread of it was at work after it had answered;
-  // and how many children it left.
+  // When asked for: how often, of kWatchSamples looks, a thread of it was at work after it had
+  // answered; and how many children it left.
   int busy_after = 0;
   int processes_after = 0;
 };
@@ -47,15 +48,16 @@ class Runner {
   // Waits for the process's end after it was told, or made, to end.
   using Ending = std::function<Result<sandbox::Outcome>()>;
 
-  // Takes the judge's end of the conversation and waits for the runner's first word. `ending` is called once.
+  // Takes the judge's end of the conversation and waits for the runner's first word. `ending` is
+  // called once.
   static Result<std::unique_ptr<Runner>> Make(Fd socket, Ending ending);
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
   Exchange Load(std::chrono::milliseconds timeout);
-  // Stops the process the moment it answers, takes the snapshot of `out`, and lets it go on. With `watch`, looks
-  // afterwards whether it goes on working behind the judge's back.
+  // Stops the process the moment it answers, takes the snapshot of `out`, and lets it go on. With
+  // `watch`, looks afterwards whether it goes on working behind the judge's back.
   Exchange Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                 bool watch = false);
   // Ends the process if it still runs. An Error when the sandbox could not be built.
@@ -76,8 +78,8 @@ class Runner {
   Fd socket_;
   Ending ending_;
   std::optional<Result<sandbox::Outcome>> outcome_;
-  // Of the runner, as this side sees it: told by the kernel with the first message, which was sent before any
-  // code of the candidate ran.
+  // Of the runner, as this side sees it: told by the kernel with the first message, which was sent
+  // before any code of the candidate ran.
   pid_t pid_ = -1;
   Fd pidfd_;
   uint64_t calls_ = 0;

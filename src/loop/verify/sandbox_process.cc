@@ -35,7 +35,8 @@ Result<std::unique_ptr<SandboxProcess>> SandboxProcess::Start(RunnerSpec spec) {
 }
 
 SandboxProcess::~SandboxProcess() {
-  // A program that waits for a word sees the end of the conversation; any other meets its wall limit.
+  // A program that waits for a word sees the end of the conversation; any other meets its wall
+  // limit.
   socket_.Close();
   (void)Wait();
 }

@@ -39,8 +39,8 @@ class SandboxProcess {
 
   // Reads as ended once the program has gone.
   [[nodiscard]] Fd& socket() { return socket_; }
-  // Waits for the program's end; the caller has seen to it that it comes. An Error when the sandbox could not be
-  // built.
+  // Waits for the program's end; the caller has seen to it that it comes. An Error when the sandbox
+  // could not be built.
   const Result<sandbox::Outcome>& Wait();
 
  private:

@@ -23,7 +23,8 @@ SandboxReport DescribeSandbox(const VerifierOptions& options) {
   for (size_t i = 0; i < sandbox::kLayerCount; ++i) {
     const auto layer = static_cast<sandbox::Layer>(i);
     if (level->has(layer)) continue;
-    report.missing.push_back(std::string(sandbox::LayerName(layer)) + ": " + (*level)[layer].detail);
+    report.missing.push_back(std::string(sandbox::LayerName(layer)) + ": " +
+                             (*level)[layer].detail);
   }
   return report;
 }
@@ -61,7 +62,10 @@ Result<std::unique_ptr<Verifier>> Verifier::Make(Reference reference, VerifierOp
 }
 
 Verifier::Verifier(Reference reference, VerifierOptions options, Clock& clock, IdSource& random)
-    : reference_(std::move(reference)), options_(std::move(options)), clock_(clock), random_(random) {}
+    : reference_(std::move(reference)),
+      options_(std::move(options)),
+      clock_(clock),
+      random_(random) {}
 
 Result<Verdict> Verifier::Verify(const Candidate& candidate) {
   const int64_t begin = clock_.MonotonicNanos();
@@ -103,8 +107,8 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
     return PrepareCpp(candidate, verdict);
   }
   verdict.Blame(VerdictStatus::kUnsupported, "impl",
-                std::string("impl ") + ImplName(candidate.impl) + " on backend " + options_.backend +
-                    " is not there yet");
+                std::string("impl ") + ImplName(candidate.impl) + " on backend " +
+                    options_.backend + " is not there yet");
   return std::optional<Loadable>();
 }
 
@@ -129,8 +133,8 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
     return std::optional<Loadable>();
   }
   RunnerOptions runner;
-  runner.program = options_.kerf_program;
-  runner.program_args = {"__runner"};
+  runner.program = options_.runner;
+  runner.program_args = options_.runner_args;
   runner.mode = options_.mode;
   runner.available = options_.available;
   runner.threads = options_.threads;
@@ -139,6 +143,8 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
   return std::optional<Loadable>(Loadable{[spec] { return StartRunner(spec); }});
 }
+
+void Verifier::JudgeTask(Verdict&) {}
 
 std::chrono::milliseconds Verifier::CallTimeout() const {
   if (options_.call_timeout.has_value()) return *options_.call_timeout;

@@ -3,8 +3,8 @@
 //   KERF_ASSIGN_OR_RETURN(auto verifier, Verifier::Make(reference, options));
 //   KERF_ASSIGN_OR_RETURN(const Verdict verdict, verifier->Verify(candidate));
 //
-// A wrong kernel is a Verdict. An Error means that kerf could not find out: no compiler, no sandbox, no disk.
-// Not thread-safe.
+// A wrong kernel is a Verdict. An Error means that kerf could not find out: no compiler, no
+// sandbox, no disk. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "loop/verify/expectations.h"
 #include "loop/verify/execute.h"
+#include "loop/verify/expectations.h"
 #include "loop/verify/runner.h"
 
 namespace kerf::verify {
@@ -29,8 +29,9 @@ struct VerifierOptions {
   std::string backend = "cpu";  // "cpu", "cuda"
   std::string cache_dir;
   std::string resource_dir;  // holds include/, simt/, python/
-  std::string kerf_program;  // the executable that serves as runner
-  std::string version;       // of kerf
+  std::string runner;  // the executable that serves as runner, and the words before the library
+  std::vector<std::string> runner_args;
+  std::string version;  // of kerf
   sandbox::Mode mode = sandbox::Mode::kBest;
   std::optional<sandbox::SandboxLevel> available;
   std::optional<std::chrono::milliseconds> call_timeout;  // else from the reference's own time

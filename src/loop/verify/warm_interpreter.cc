@@ -74,8 +74,8 @@ Result<std::unique_ptr<WarmInterpreter>> WarmInterpreter::Start(const RunnerSpec
   const Result<sandbox::Outcome>& outcome = interpreter->process_->Wait();
   if (!outcome.ok()) return outcome.error();
   const std::string& text = outcome->stderr_text;
-  return Unavailable("the interpreter cannot run candidates: " + sandbox::Describe(*outcome) + "\n" +
-                     text.substr(text.size() > 1000 ? text.size() - 1000 : 0));
+  return Unavailable("the interpreter cannot run candidates: " + sandbox::Describe(*outcome) +
+                     "\n" + text.substr(text.size() > 1000 ? text.size() - 1000 : 0));
 }
 
 Result<std::unique_ptr<Runner>> WarmInterpreter::Fork(const std::string& about,

@@ -1,9 +1,10 @@
-// A Python interpreter that has imported the framework once, in the sandbox, and forks a child for each candidate
-// (python/kerf/candidate_server.py). What a fresh interpreter spends on imports is spent once.
+// A Python interpreter that has imported the framework once, in the sandbox, and forks a child for
+// each candidate (python/kerf/candidate_server.py). What a fresh interpreter spends on imports is
+// spent once.
 //
-// Candidates run one at a time. What one leaves running or lying about is gone before the next. The server's own
-// memory is closed to them; one that damages it all the same can spoil outputs, which the judge compares, and
-// nothing else.
+// Candidates run one at a time. What one leaves running or lying about is gone before the next. The
+// server's own memory is closed to them; one that damages it all the same can spoil outputs, which
+// the judge compares, and nothing else.
 #pragma once
 
 #include <memory>
@@ -26,7 +27,8 @@ class WarmInterpreter {
   [[nodiscard]] bool alive() const { return !broken_; }
 
  private:
-  explicit WarmInterpreter(std::unique_ptr<SandboxProcess> process) : process_(std::move(process)) {}
+  explicit WarmInterpreter(std::unique_ptr<SandboxProcess> process)
+      : process_(std::move(process)) {}
   Result<std::string> ReceiveText(std::chrono::milliseconds timeout);
   Result<sandbox::Outcome> AwaitChild();
 

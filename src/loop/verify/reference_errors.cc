@@ -1,0 +1,193 @@
+// A reference's error at a magnitude is the largest one seen there. Large samples need nothing
+// else; a bin with a few elements may have been lucky, and an honest candidate must not fail for
+// that. So a bin with few samples borrows from its nearest well-filled bins:
+//
+// - from a larger magnitude, scaled down along the slope that the well-filled bins show (0 when
+//   they show none: errors of sums do not shrink with the result);
+// - from a smaller magnitude as it is, because errors do not shrink when elements grow.
+//
+// The loan is limited by the bin's own errors: with n samples, all of them being a factor f too
+// small by chance has a probability below f^-n. The limits keep that below about 1 in 1000, and so
+// a small element is not given the errors of one a million times larger when its own error says
+// otherwise.
+#include "loop/verify/reference_errors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <memory>
+
+#include "loop/verify/parallel.h"
+
+namespace kerf::verify {
+namespace {
+
+constexpr int kBias = 1023;
+constexpr int64_t kWellFilled = 32;
+
+double PowerOfTwo(int exponent) { return std::ldexp(1.0, exponent - kBias); }
+
+struct Scratch {
+  std::array<double, kTileElements> reference;
+  std::array<double, kTileElements> wanted;
+  std::array<double, kTileElements> lower;
+};
+
+const char* At(const TensorView& view, int64_t component) {
+  return static_cast<const char*>(view.data) +
+         component * static_cast<int64_t>(DTypeBytes(ComponentType(view.spec.dtype)));
+}
+
+class Collector {
+ public:
+  explicit Collector(const Expected& expected)
+      : expected_(expected),
+        complex_(IsComplex(expected.reference.spec.dtype)),
+        low_(kBias + FormatOf(ComponentType(expected.reference.spec.dtype)).min_exponent) {}
+
+  void Run(int64_t begin, int64_t end, ExponentBins& bins) {
+    for (int64_t at = begin; at < end; at += kTileElements) {
+      RunTile(at, static_cast<size_t>(std::min<int64_t>(kTileElements, end - at)), bins);
+    }
+  }
+
+ private:
+  void RunTile(int64_t begin, size_t count, ExponentBins& bins) {
+    const auto decode = [&](const TensorView& view, double* out) {
+      DecodeElements(ComponentType(view.spec.dtype), At(view, begin), count, out);
+    };
+    Scratch& s = *scratch_;
+    decode(expected_.reference, s.reference.data());
+    const double* wanted = s.reference.data();
+    if (expected_.oracle) {
+      decode(*expected_.oracle, s.wanted.data());
+      wanted = s.wanted.data();
+    }
+    if (expected_.lower) decode(*expected_.lower, s.lower.data());
+    for (size_t i = 0; i < count; ++i) {
+      const double error = std::fabs(s.reference[i] - wanted[i]);
+      if (!std::isfinite(error)) continue;
+      const double magnitude =
+          complex_ ? std::hypot(wanted[i & ~size_t{1}], wanted[i | 1]) : std::fabs(wanted[i]);
+      const auto exponent = static_cast<uint32_t>(std::bit_cast<uint64_t>(magnitude) >> 52);
+      ExponentBin& bin = bins[std::max(exponent, low_)];
+      ++bin.count;
+      bin.max_error = std::max(bin.max_error, error);
+      bin.sum_error2 += error * error;
+      bin.sum_expected2 += wanted[i] * wanted[i];
+      if (expected_.lower) {
+        // A lower precision that overflowed is as wrong as can be, but must stay a number.
+        const double lower_error = std::fabs(s.lower[i] - wanted[i]);
+        const double counted =
+            std::isfinite(lower_error) ? lower_error : std::max(std::fabs(wanted[i]), error);
+        bin.sum_lower_error2 += counted * counted;
+      }
+    }
+  }
+
+  const Expected& expected_;
+  const bool complex_;
+  const uint32_t low_;
+  std::unique_ptr<Scratch> scratch_ = std::make_unique<Scratch>();
+};
+
+// The largest factor by which n samples are allowed to have been lucky.
+double LuckLimit(int64_t count) {
+  if (count == 1) return 1024;
+  if (count < 4) return 128;
+  return count < 8 ? 16 : 4;
+}
+
+double FitSlope(const ExponentBins& bins, double unit_roundoff) {
+  double n = 0;
+  double sx = 0;
+  double sy = 0;
+  double sxx = 0;
+  double sxy = 0;
+  for (int e = 0; e < static_cast<int>(kExponents); ++e) {
+    const ExponentBin& bin = bins[static_cast<size_t>(e)];
+    if (bin.count < kWellFilled) continue;
+    const double rms = std::sqrt(bin.sum_error2 / static_cast<double>(bin.count));
+    const double x = e;
+    const double y = std::log2(std::max(rms, unit_roundoff / 4 * PowerOfTwo(e)));
+    n += 1;
+    sx += x;
+    sy += y;
+    sxx += x * x;
+    sxy += x * y;
+  }
+  if (n < 2) return 0;
+  return std::clamp((n * sxy - sx * sy) / (n * sxx - sx * sx), 0.0, 1.0);
+}
+
+// Nothing is more accurate than half a rounding.
+double OwnError(const ExponentBins& bins, int exponent, double unit_roundoff) {
+  return std::max(bins[static_cast<size_t>(exponent)].max_error,
+                  unit_roundoff / 2 * PowerOfTwo(exponent));
+}
+
+// Nearest bin in one direction that has at least `count` samples, or -1.
+int Nearest(const ExponentBins& bins, int from, int direction, int64_t count) {
+  for (int e = from + direction; e >= 0 && e < static_cast<int>(kExponents); e += direction) {
+    if (bins[static_cast<size_t>(e)].count >= count) return e;
+  }
+  return -1;
+}
+
+}  // namespace
+
+ExponentBins CollectErrors(const Expected& expected, int threads) {
+  const TensorSpec& spec = expected.reference.spec;
+  std::vector<ExponentBins> parts(static_cast<size_t>(std::max(threads, 1)));
+  const int used = ForEachRange(spec.numel() * ComponentsOf(spec.dtype), kTileElements, threads,
+                                [&](int part, int64_t begin, int64_t end) {
+                                  ExponentBins& bins = parts[static_cast<size_t>(part)];
+                                  bins.resize(kExponents);
+                                  Collector(expected).Run(begin, end, bins);
+                                });
+  ExponentBins& all = parts[0];
+  for (int part = 1; part < used; ++part) {
+    for (size_t e = 0; e < kExponents; ++e) {
+      const ExponentBin& from = parts[static_cast<size_t>(part)][e];
+      all[e].count += from.count;
+      all[e].max_error = std::max(all[e].max_error, from.max_error);
+      all[e].sum_error2 += from.sum_error2;
+      all[e].sum_expected2 += from.sum_expected2;
+      all[e].sum_lower_error2 += from.sum_lower_error2;
+    }
+  }
+  return std::move(all);
+}
+
+ErrorProfile MakeProfile(const ExponentBins& bins, double unit_roundoff) {
+  ErrorProfile profile;
+  profile.slope = FitSlope(bins, unit_roundoff);
+  int64_t most = 0;
+  for (const ExponentBin& bin : bins) most = std::max(most, bin.count);
+  // Where no bin is well filled, all of them together are what there is.
+  const int64_t enough = most >= kWellFilled ? kWellFilled : 1;
+  for (int e = 0; e < static_cast<int>(kExponents); ++e) {
+    const ExponentBin& bin = bins[static_cast<size_t>(e)];
+    if (bin.count == 0) continue;
+    // 1.01: the oracle itself is rounded.
+    if (bin.max_error > 1.01 * unit_roundoff * PowerOfTwo(e + 1)) profile.rounded_once = false;
+    const double own = OwnError(bins, e, unit_roundoff);
+    double loan = 0;
+    const int64_t lender = bin.count < kWellFilled ? enough : 1;
+    const int above = Nearest(bins, e, 1, lender);
+    const int below = Nearest(bins, e, -1, lender);
+    // Between well-filled bins only direct neighbours even each other out.
+    const bool near = bin.count >= kWellFilled;
+    if (above >= 0 && (!near || above == e + 1)) {
+      loan = OwnError(bins, above, unit_roundoff) * std::exp2((e - above) * profile.slope);
+    }
+    if (below >= 0 && (!near || below == e - 1)) {
+      loan = std::max(loan, OwnError(bins, below, unit_roundoff));
+    }
+    if (!near) loan = std::min(loan, own * LuckLimit(bin.count));
+    profile.error[static_cast<size_t>(e)] = std::max(own, loan);
+  }
+  return profile;
+}
+
+}  // namespace kerf::verify
