@@ -27,8 +27,8 @@ TABLE = struct.Struct("<8s6iQQ")
 TENSOR = struct.Struct("<iBBHiiQQQQ16q")
 COMMAND = struct.Struct("<iiQ16s")
 REPLY = struct.Struct("<iiQ16sQ4048s")
-LOAD, CALL, QUIT = 0, 1, 2
-LOADED, LOAD_FAILED, DONE, RAISED, FAULT, BAD_CALL, HELLO = range(7)
+LOAD, CALL, QUIT, MAP, GO, PING = range(6)
+LOADED, LOAD_FAILED, DONE, RAISED, FAULT, BAD_CALL, HELLO, READY = range(8)
 NOWHERE, INPUT_FILE, OUTPUT_FILE = 0, 1, 2
 
 # The order of kerf's DType.
@@ -179,6 +179,7 @@ class Entry:
         self.side = side
         self.model_class = None
         self.function = None
+        self.kept = None
 
     def load(self):
         namespace = {"__name__": "candidate", "__file__": self.candidate["path"]}
@@ -190,12 +191,13 @@ class Entry:
         with open(self.candidate["path"], "rb") as file:
             source = file.read()
         exec(compile(source, self.candidate["path"], "exec"), module.__dict__)
-        self.model_class = getattr(module, "ModelNew", None)
+        wanted = self.candidate.get("class", "ModelNew")
+        self.model_class = getattr(module, wanted, None)
         names = self.candidate["functions"]
         for name in names:
             self.function = self.function or getattr(module, name, None)
         if self.model_class is None and self.function is None:
-            raise LookupError(f"the module defines neither class ModelNew nor function {' or '.join(names)}")
+            raise LookupError(f"the module defines neither class {wanted} nor function {' or '.join(names)}")
 
     def arguments(self, call):
         values = []
@@ -220,7 +222,18 @@ class Entry:
                 model = self.side.load_state(model, state)
             elif hasattr(model, "eval"):
                 model = model.eval()
+            if self.candidate.get("compile"):
+                model = self.compiled(model, state)
             return lambda: model(*arguments)
+
+    def compiled(self, model, state):
+        """Compiling takes seconds: the compiled model is kept, its weights are replaced."""
+        if self.kept is None:
+            self.kept = (model, self.side.torch.compile(model))
+        own, compiled = self.kept
+        if state:
+            self.side.load_state(own, state)
+        return compiled
 
 
 class LaunchCounter:
@@ -294,6 +307,7 @@ class Child:
         self.side = NumpySide() if candidate["framework"] == "numpy" else TorchSide()
         self.entry = Entry(candidate, self.side)
         self.launches = None
+        self.prepared = None
         self.calls = 0
 
     def reply(self, kind, command, text="", code=0, region_ns=0):
@@ -311,13 +325,34 @@ class Child:
             try:
                 if command[0] == QUIT:
                     return
-                if command[0] == LOAD:
-                    self.load(command)
-                else:
-                    self.call(command, *fds)
+                self.answer(command, fds)
             finally:
                 for fd in fds:
                     os.close(fd)
+
+    def answer(self, command, fds):
+        kind = command[0]
+        if kind == LOAD:
+            self.load(command)
+        elif kind == PING:
+            self.reply(READY, command)
+        elif kind in (CALL, MAP):
+            self.prepared = None
+            try:
+                call = Call(*fds)
+                arguments = self.entry.arguments(call)
+                self.prepared = (call, arguments, self.entry(call, arguments))
+            except BaseException as error:  # noqa: BLE001
+                self.reply(RAISED, command, self.explain(error))
+                return
+            if kind == MAP:
+                self.reply(READY, command)
+            else:
+                self.go(command)
+        elif self.prepared is None:
+            self.reply(BAD_CALL, command)
+        else:
+            self.go(command)
 
     def load(self, command):
         try:
@@ -338,12 +373,11 @@ class Child:
             where = f" (line {error.lineno}: {(error.text or '').strip()})"
         return f"{type(error).__name__}: {error}{where}"
 
-    def call(self, command, input_fd, output_fd):
-        call = Call(input_fd, output_fd)
+    def go(self, command):
+        call, arguments, run = self.prepared
+        self.prepared = None
         self.calls += 1
         try:
-            arguments = self.entry.arguments(call)
-            run = self.entry(call, arguments)
             ran = time.perf_counter_ns()
             with self.side.no_grad():
                 if self.calls == 1 and self.candidate["impl"] == "triton" and isinstance(self.side, TorchSide):

@@ -94,16 +94,30 @@ bool Runner::Await(SteadyClock::time_point until) {
 Runner::~Runner() { (void)End(); }
 
 Exchange Runner::Load(std::chrono::milliseconds timeout) {
-  return Ask(Command::Kind::kLoad, nullptr, nullptr, timeout, false);
+  return Ask(Command::Kind::kLoad, nullptr, nullptr, timeout);
 }
 
 Exchange Runner::Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                       bool watch) {
-  return Ask(Command::Kind::kCall, &in, &out, timeout, watch);
+  Exchange exchange = Ask(Command::Kind::kCall, &in, &out, timeout, &out);
+  if (watch && exchange.kind == Exchange::Kind::kReplied) Watch(exchange);
+  return exchange;
 }
 
-Exchange Runner::Ask(Command::Kind kind, const InputFile* in, OutputFile* out,
-                     std::chrono::milliseconds timeout, bool watch) {
+Exchange Runner::Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kMap, &in, &out, timeout);
+}
+
+Exchange Runner::Go(std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kGo, nullptr, nullptr, timeout);
+}
+
+Exchange Runner::Ping(std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kPing, nullptr, nullptr, timeout);
+}
+
+Exchange Runner::Ask(Command::Kind kind, const InputFile* in, const OutputFile* out,
+                     std::chrono::milliseconds timeout, OutputFile* snapshot) {
   Exchange exchange;
   Command command;
   command.kind = kind;
@@ -121,15 +135,14 @@ Exchange Runner::Ask(Command::Kind kind, const InputFile* in, OutputFile* out,
   exchange.wall = SteadyClock::now() - begin;
   if (!received) return exchange;
   // Nothing that is written from now on counts.
-  if (out != nullptr) {
+  if (snapshot != nullptr) {
     Signal(SIGSTOP);
-    out->TakeSnapshot();
+    snapshot->TakeSnapshot();
     Signal(SIGCONT);
   }
   const bool ours = sender == pid_ && exchange.reply.nonce == command.nonce &&
                     exchange.reply.call == command.call;
   exchange.kind = ours ? Exchange::Kind::kReplied : Exchange::Kind::kForged;
-  if (watch) Watch(exchange);
   return exchange;
 }
 

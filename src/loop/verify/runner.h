@@ -60,14 +60,18 @@ class Runner {
   // `watch`, looks afterwards whether it goes on working behind the judge's back.
   Exchange Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                 bool watch = false);
+  // The same in two steps: only the second is on the clock, and nothing is stopped or watched around it.
+  Exchange Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout);
+  Exchange Go(std::chrono::milliseconds timeout);
+  Exchange Ping(std::chrono::milliseconds timeout);
   // Ends the process if it still runs. An Error when the sandbox could not be built.
   const Result<sandbox::Outcome>& End();
 
  private:
   Runner(Fd socket, Ending ending) : socket_(std::move(socket)), ending_(std::move(ending)) {}
   bool WaitForHello();
-  Exchange Ask(Command::Kind kind, const InputFile* in, OutputFile* out,
-               std::chrono::milliseconds timeout, bool watch);
+  Exchange Ask(Command::Kind kind, const InputFile* in, const OutputFile* out,
+               std::chrono::milliseconds timeout, OutputFile* snapshot = nullptr);
   bool Send(const Command& command, const InputFile* in, const OutputFile* out);
   // False when nothing, or not a whole reply, came. `sender` is the pid of who sent it.
   bool Receive(Exchange& exchange, pid_t& sender);

@@ -306,33 +306,88 @@ uint64_t Now() {
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
 }
 
-void Call(const Candidate& candidate, int input_fd, int output_fd) {
-  const std::optional<Table> table = ReadTable(input_fd);
-  CallMemory memory;
-  if (!table.has_value() || !memory.Map(table->tensors, table->names, input_fd, output_fd)) {
-    Send(MakeReply(Reply::Kind::kBadCall));
-    return;
-  }
-  Arguments arguments;
-  FillArguments(*table, memory, arguments);
-  if (candidate.simt_register != nullptr) {
-    for (const Mapped& one : session->mapped) {
-      candidate.simt_register(one.name.c_str(), one.data, one.bytes);
+// A call whose tensors are in place.
+class PreparedCall {
+ public:
+  // False when the judge's files make no sense.
+  bool Map(const Candidate& candidate, int input_fd, int output_fd) {
+    table_ = ReadTable(input_fd);
+    if (!table_.has_value() || !memory_.Map(table_->tensors, table_->names, input_fd, output_fd)) {
+      return false;
     }
+    FillArguments(*table_, memory_, arguments_);
+    if (candidate.simt_register != nullptr) {
+      for (const Mapped& one : session->mapped) {
+        candidate.simt_register(one.name.c_str(), one.data, one.bytes);
+      }
+    }
+    return true;
   }
-  Reply reply = MakeReply(Reply::Kind::kDone);
-  const uint64_t begin = Now();
-  if (candidate.guarded != nullptr) {
-    reply.code = candidate.guarded(&arguments.call, reply.text.data(), reply.text.size());
-  } else {
-    reply.code = candidate.kernel(&arguments.call);
+
+  void Go(const Candidate& candidate) {
+    Reply reply = MakeReply(Reply::Kind::kDone);
+    const uint64_t begin = Now();
+    if (candidate.guarded != nullptr) {
+      reply.code = candidate.guarded(&arguments_.call, reply.text.data(), reply.text.size());
+    } else {
+      reply.code = candidate.kernel(&arguments_.call);
+    }
+    reply.region_ns = Now() - begin;
+    reply.text.back() = '\0';
+    if (reply.text[0] != '\0') reply.kind = Reply::Kind::kRaised;
+    Send(reply);
+    if (candidate.simt_forget != nullptr) candidate.simt_forget();
   }
-  reply.region_ns = Now() - begin;
-  reply.text.back() = '\0';
-  if (reply.text[0] != '\0') reply.kind = Reply::Kind::kRaised;
-  Send(reply);
-  if (candidate.simt_forget != nullptr) candidate.simt_forget();
-}
+
+ private:
+  std::optional<Table> table_;
+  CallMemory memory_;
+  Arguments arguments_;
+};
+
+// What the judge asks for, in order.
+class Conversation {
+ public:
+  void Answer(const char* library, const std::vector<int>& fds) {
+    switch (session->command.kind) {
+      case Command::Kind::kLoad:
+        candidate_ = Load(library);
+        if (candidate_.simt_report != nullptr) candidate_.simt_report(2);
+        return;
+      case Command::Kind::kPing:
+        Send(MakeReply(Reply::Kind::kReady));
+        return;
+      case Command::Kind::kMap:
+      case Command::Kind::kCall:
+        call_.reset();
+        call_.emplace();
+        if (fds.size() != 2 || candidate_.kernel == nullptr ||
+            !call_->Map(candidate_, fds[0], fds[1])) {
+          call_.reset();
+          Send(MakeReply(Reply::Kind::kBadCall));
+          return;
+        }
+        if (session->command.kind == Command::Kind::kMap) {
+          Send(MakeReply(Reply::Kind::kReady));
+          return;
+        }
+        break;
+      case Command::Kind::kGo:
+      case Command::Kind::kQuit:
+        break;
+    }
+    if (!call_.has_value()) {
+      Send(MakeReply(Reply::Kind::kBadCall));
+      return;
+    }
+    call_->Go(candidate_);
+    call_.reset();
+  }
+
+ private:
+  Candidate candidate_;
+  std::optional<PreparedCall> call_;
+};
 
 // False at the end of the conversation.
 bool Receive(Command& command, std::vector<int>& fds) {
@@ -371,17 +426,10 @@ int RunnerMain(const char* library) {
   ::dup2(null, 0);
   CatchFaults();
   Send(MakeReply(Reply::Kind::kHello));
-  Candidate candidate;
+  Conversation conversation;
   std::vector<int> fds;
   while (Receive(own.command, fds)) {
-    if (own.command.kind == Command::Kind::kLoad) {
-      candidate = Load(library);
-      if (candidate.simt_report != nullptr) candidate.simt_report(2);
-    } else if (fds.size() == 2 && candidate.kernel != nullptr) {
-      Call(candidate, fds[0], fds[1]);
-    } else {
-      Send(MakeReply(Reply::Kind::kBadCall));
-    }
+    conversation.Answer(library, fds);
     for (const int fd : fds) ::close(fd);
     fds.clear();
   }

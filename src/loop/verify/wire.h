@@ -53,7 +53,14 @@ static_assert(sizeof(WireTable) == 48);
 using Nonce = std::array<uint8_t, 16>;
 
 struct Command {
-  enum class Kind : int32_t { kLoad, kCall, kQuit };
+  enum class Kind : int32_t {
+    kLoad,
+    kCall,  // map the tensors, call, unmap
+    kQuit,
+    kMap,   // the first third of it: for timing, where only the second counts
+    kGo,
+    kPing,  // nothing: what a round trip costs
+  };
   Kind kind = Kind::kQuit;
   int32_t reserved = 0;
   uint64_t call = 0;
@@ -69,7 +76,8 @@ struct Reply {
     kRaised,   // text: the exception
     kFault,    // text: what was touched; the runner dies after it
     kBadCall,  // the runner could not do what it was told
-    kHello,    // first of all, before any code of the candidate ran
+    kHello,   // first of all, before any code of the candidate ran
+    kReady,   // to kMap and kPing
   };
   Kind kind = Kind::kBadCall;
   int32_t code = 0;
