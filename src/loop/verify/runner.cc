@@ -104,7 +104,8 @@ Exchange Runner::Call(const InputFile& in, OutputFile& out, std::chrono::millise
   return exchange;
 }
 
-Exchange Runner::Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout) {
+Exchange Runner::Map(const InputFile& in, const OutputFile& out,
+                     std::chrono::milliseconds timeout) {
   return Ask(Command::Kind::kMap, &in, &out, timeout);
 }
 

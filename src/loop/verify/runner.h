@@ -60,7 +60,8 @@ class Runner {
   // `watch`, looks afterwards whether it goes on working behind the judge's back.
   Exchange Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                 bool watch = false);
-  // The same in two steps: only the second is on the clock, and nothing is stopped or watched around it.
+  // The same in two steps: only the second is on the clock, and nothing is stopped or watched
+  // around it.
   Exchange Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout);
   Exchange Go(std::chrono::milliseconds timeout);
   Exchange Ping(std::chrono::milliseconds timeout);

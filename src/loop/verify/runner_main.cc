@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -359,8 +360,8 @@ class Conversation {
         return;
       case Command::Kind::kMap:
       case Command::Kind::kCall:
-        call_.reset();
-        call_.emplace();
+        call_.reset();  // unmaps the last one first
+        call_ = std::make_unique<PreparedCall>();
         if (fds.size() != 2 || candidate_.kernel == nullptr ||
             !call_->Map(candidate_, fds[0], fds[1])) {
           call_.reset();
@@ -376,7 +377,7 @@ class Conversation {
       case Command::Kind::kQuit:
         break;
     }
-    if (!call_.has_value()) {
+    if (call_ == nullptr) {
       Send(MakeReply(Reply::Kind::kBadCall));
       return;
     }
@@ -386,7 +387,7 @@ class Conversation {
 
  private:
   Candidate candidate_;
-  std::optional<PreparedCall> call_;
+  std::unique_ptr<PreparedCall> call_;
 };
 
 // False at the end of the conversation.

@@ -23,7 +23,8 @@ uint64_t NextRandom(uint64_t& state) {
 double Quantile(std::vector<double> values, double q) {
   if (values.empty()) return 0;
   const auto rank = static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank),
+                   values.end());
   return values[rank];
 }
 

@@ -57,7 +57,7 @@ struct Command {
     kLoad,
     kCall,  // map the tensors, call, unmap
     kQuit,
-    kMap,   // the first third of it: for timing, where only the second counts
+    kMap,  // the first third of it: for timing, where only the second counts
     kGo,
     kPing,  // nothing: what a round trip costs
   };
@@ -76,8 +76,8 @@ struct Reply {
     kRaised,   // text: the exception
     kFault,    // text: what was touched; the runner dies after it
     kBadCall,  // the runner could not do what it was told
-    kHello,   // first of all, before any code of the candidate ran
-    kReady,   // to kMap and kPing
+    kHello,    // first of all, before any code of the candidate ran
+    kReady,    // to kMap and kPing
   };
   Kind kind = Kind::kBadCall;
   int32_t code = 0;

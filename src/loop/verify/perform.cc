@@ -1,0 +1,387 @@
+#include "loop/verify/perform.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "loop/verify/element.h"
+#include "loop/verify/statistics.h"
+
+namespace kerf::verify {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kWarmupRounds = 3;
+constexpr std::chrono::milliseconds kWarmupTime{100};
+constexpr int kRoundsPerStep = 10;
+constexpr int kPings = 50;
+constexpr size_t kSpotChecks = 1024;
+// Below this share of the floor the work was not done; above it the floor may be a little wrong.
+constexpr double kLeastShare = 0.7;
+constexpr double kMostUnrest = 0.10;
+
+uint64_t Bytes(const std::vector<Argument>& arguments) {
+  uint64_t bytes = 0;
+  for (const Argument& one : arguments) {
+    if (one.kind == Argument::Kind::kTensor) bytes += one.tensor.spec.bytes();
+  }
+  return bytes;
+}
+
+uint64_t CompulsoryBytes(const ReferenceCase& one) {
+  uint64_t bytes = Bytes(one.inputs) + Bytes(one.parameters);
+  for (const StoredTensor& output : one.outputs) bytes += output.spec.bytes();
+  return bytes;
+}
+
+// Multiplies the floats of a tensor by a factor near one: values nobody has seen, with the
+// structure they had.
+void Scale(const StoredTensor& tensor, char* data, double factor) {
+  const DType component = ComponentType(tensor.spec.dtype);
+  const int64_t count = tensor.spec.numel() * ComponentsOf(tensor.spec.dtype);
+  if (component == DType::kFloat32) {
+    const auto by = static_cast<float>(factor);
+    auto* values = reinterpret_cast<float*>(data);
+    for (int64_t i = 0; i < count; ++i) values[i] *= by;
+  } else if (component == DType::kFloat64) {
+    auto* values = reinterpret_cast<double*>(data);
+    for (int64_t i = 0; i < count; ++i) values[i] *= factor;
+  } else if (IsFloat(component)) {
+    for (int64_t i = 0; i < count; ++i) {
+      EncodeElement(component, DecodeElement(component, data, i) * factor, data, i);
+    }
+  }
+}
+
+class FlushBuffer {
+ public:
+  explicit FlushBuffer(bool wanted) {
+    if (!wanted) return;
+    long size = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (size <= 0) size = 64L << 20;
+    bytes_.resize(static_cast<size_t>(size) * 2);
+  }
+  void Stream() {
+    for (size_t i = 0; i < bytes_.size(); i += 64) bytes_[i] = static_cast<char>(bytes_[i] + 1);
+  }
+
+ private:
+  std::vector<char> bytes_;
+};
+
+struct Sample {
+  double region_ns = 0;
+  double wall_ns = 0;
+};
+
+// A contender that was started and warmed.
+struct Side {
+  std::string name;
+  std::unique_ptr<Runner> runner;
+  double ping_ns = 0;
+  std::vector<Sample> samples;
+  std::string error;
+};
+
+class Race {
+ public:
+  Race(Expectations& expectations, const PerformOptions& options, IdSource& random,
+       Verdict& verdict)
+      : expectations_(expectations),
+        options_(options),
+        random_(random),
+        verdict_(verdict),
+        flush_(options.cold_cache) {
+    for (size_t i = 0; i < expectations.size(); ++i) {
+      if (!expectations.one(i).hidden && expectations.one(i).variant == 0) shown_.push_back(i);
+    }
+  }
+
+  // False when this one cannot take part; a baseline then only has a reason.
+  bool Enter(const Contender& contender) {
+    Side side{contender.name};
+    side.error = contender.error;
+    if (side.error.empty()) StartSide(contender, side);
+    sides_.push_back(std::move(side));
+    return sides_.back().error.empty();
+  }
+
+  Status WarmUp() {
+    const auto begin = SteadyClock::now();
+    for (int i = 0; i < kWarmupRounds || SteadyClock::now() - begin < kWarmupTime; ++i) {
+      KERF_RETURN_IF_ERROR(Round(/*keep=*/false, /*audit=*/false));
+      if (!verdict_.passed()) return {};
+      ++warmups_;
+    }
+    return {};
+  }
+
+  Status Run() {
+    const auto begin = SteadyClock::now();
+    std::vector<int> audits;
+    for (int i = 0; i < options_.audits; ++i) {
+      audits.push_back(
+          static_cast<int>(random_.Next() % static_cast<uint64_t>(options_.least_rounds)));
+    }
+    for (int i = 0; i < options_.most_rounds; ++i) {
+      const bool audit = std::find(audits.begin(), audits.end(), i) != audits.end();
+      KERF_RETURN_IF_ERROR(Round(true, audit));
+      if (!verdict_.passed()) return {};
+      if (i + 1 < options_.least_rounds) continue;
+      if (SteadyClock::now() - begin > options_.most_time) break;
+      if ((i + 1) % kRoundsPerStep == 0 && IsSure()) break;
+    }
+    return {};
+  }
+
+  TimingReport Report() const {
+    TimingReport report;
+    report.quantity = "region_time";
+    report.cache_mode = options_.cold_cache ? "cold" : "warm";
+    report.warmup_calls = warmups_;
+    report.audits = audits_;
+    for (const Side& side : sides_) {
+      TimingSide one{side.name};
+      one.samples_ns = Regions(side);
+      one.median_ns = Median(one.samples_ns);
+      one.p10_ns = Quantile(one.samples_ns, 0.1);
+      one.p90_ns = Quantile(one.samples_ns, 0.9);
+      one.error = side.error;
+      report.sides.push_back(std::move(one));
+    }
+    for (size_t k = 1; k < sides_.size(); ++k) {
+      if (!sides_[k].error.empty()) continue;
+      const Interval ratio = MedianRatio(Regions(sides_[k]), Regions(sides_[0]));
+      report.speedups.push_back({sides_[k].name, ratio.middle, ratio.low, ratio.high,
+                                 ratio.low > 1    ? "faster"
+                                 : ratio.high < 1 ? "slower"
+                                                  : "parity"});
+    }
+    report.bytes = static_cast<double>(CompulsoryBytes(expectations_.one(shown_.at(0))));
+    report.floor_ns = MeasureFloor(static_cast<uint64_t>(report.bytes), options_.threads);
+    const double median = report.sides[0].median_ns;
+    report.share_of_light = median > 0 ? report.floor_ns / median : 0;
+    return report;
+  }
+
+  // Whether the runner's clock and the judge's tell the same story.
+  [[nodiscard]] bool ClocksAgree() const {
+    const Side& side = sides_[0];
+    int apart = 0;
+    for (const Sample& sample : side.samples) {
+      const double rest = sample.wall_ns - side.ping_ns - sample.region_ns;
+      if (rest > std::max(50e3, 0.1 * sample.wall_ns)) ++apart;
+    }
+    return apart * 10 <= static_cast<int>(side.samples.size());
+  }
+
+  // The first baseline against itself: the two halves of its rounds.
+  [[nodiscard]] double Unrest() const {
+    if (sides_.size() < 2 || !sides_[1].error.empty()) return 0;
+    std::vector<double> even;
+    std::vector<double> odd;
+    const std::vector<double> all = Regions(sides_[1]);
+    for (size_t i = 0; i + 1 < all.size(); i += 2) {
+      even.push_back(all[i]);
+      odd.push_back(all[i + 1]);
+    }
+    const double ratio = Median(even) / std::max(Median(odd), 1.0);
+    return std::abs(std::log(std::max(ratio, 1e-9)));
+  }
+
+  void Forget() {
+    for (Side& side : sides_) side.samples.clear();
+  }
+
+ private:
+  void StartSide(const Contender& contender, Side& side) {
+    Result<std::unique_ptr<Runner>> started = contender.start();
+    if (!started.ok()) {
+      side.error = started.error().message;
+      return;
+    }
+    side.runner = *std::move(started);
+    const Exchange loaded = side.runner->Load(options_.call_timeout);
+    if (loaded.kind != Exchange::Kind::kReplied || loaded.reply.kind != Reply::Kind::kLoaded) {
+      side.error = "it does not load: " + loaded.text;
+      return;
+    }
+    std::vector<double> pings;
+    for (int i = 0; i < kPings; ++i) {
+      const Exchange ping = side.runner->Ping(options_.call_timeout);
+      pings.push_back(static_cast<double>(ping.wall.count()));
+    }
+    side.ping_ns = Median(pings);
+  }
+
+  // Every side once, on the same fresh inputs.
+  Status Round(bool keep, bool audit) {
+    const size_t i = shown_[random_.Next() % shown_.size()];
+    const ReferenceCase& one = expectations_.one(i);
+    const double factor =
+        0.97 + 0.06 * static_cast<double>(random_.Next() >> 11) / 9007199254740992.0;
+    const Placement placement = random_.Next() % 2 == 0 ? Placement::kAtStart : Placement::kAtEnd;
+    KERF_ASSIGN_OR_RETURN(
+        const InputFile in,
+        InputFile::Make(
+            expectations_.reference(), one, expectations_.inputs(i), placement, options_.threads,
+            [&](const StoredTensor& tensor, char* data) { Scale(tensor, data, factor); }));
+    std::vector<OutputFile> outputs;
+    for (size_t k = 0; k < sides_.size(); ++k) {
+      KERF_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Make(in));
+      out.Poison(random_.Next());
+      outputs.push_back(std::move(out));
+    }
+    std::vector<size_t> order(sides_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    for (size_t k = order.size(); k > 1; --k) std::swap(order[k - 1], order[random_.Next() % k]);
+    for (const size_t k : order) {
+      if (!sides_[k].error.empty()) continue;
+      if (!CallSide(sides_[k], in, outputs[k], keep, k == 0)) return {};
+    }
+    if (audit && sides_.size() > 1 && sides_[1].error.empty()) {
+      Audit(one, outputs[0], outputs[1]);
+      ++audits_;
+    } else {
+      SpotCheck(one, outputs[0]);
+    }
+    return {};
+  }
+
+  // False when the candidate broke, which the verdict then says.
+  bool CallSide(Side& side, const InputFile& in, OutputFile& out, bool keep, bool candidate) {
+    const Exchange mapped = side.runner->Map(in, out, options_.call_timeout);
+    if (options_.cold_cache) flush_.Stream();
+    const Exchange done = side.runner->Go(options_.call_timeout);
+    const bool good = mapped.kind == Exchange::Kind::kReplied &&
+                      done.kind == Exchange::Kind::kReplied &&
+                      done.reply.kind == Reply::Kind::kDone && done.reply.code == 0;
+    if (good) {
+      if (candidate) out.TakeSnapshot();
+      if (keep) {
+        side.samples.push_back(
+            {static_cast<double>(done.reply.region_ns), static_cast<double>(done.wall.count())});
+      }
+      if (!candidate) out.TakeSnapshot();
+      return true;
+    }
+    Finding finding = JudgeReply(mapped.kind == Exchange::Kind::kReplied ? done : mapped);
+    if (!candidate) {
+      side.error = finding.bad() ? finding.text : "it ended while it was measured";
+      side.samples.clear();
+      return true;
+    }
+    if (!finding.bad()) {
+      const Result<sandbox::Outcome>& outcome = side.runner->End();
+      finding = outcome.ok()
+                    ? JudgeOutcome(*outcome, done.text)
+                    : Finding{VerdictStatus::kRuntimeError, "no_result", outcome.error().message};
+    }
+    verdict_.Blame(finding.status, finding.reason, finding.text + " (while it was timed)");
+    return false;
+  }
+
+  void Audit(const ReferenceCase& one, const OutputFile& got, const OutputFile& wanted) {
+    for (size_t k = 0; k < one.outputs.size(); ++k) {
+      const TensorSpec& spec = one.outputs[k].spec;
+      Expected expected;
+      expected.reference = {spec, wanted.data(k)};
+      const Budget budget = Budget::Make(expected, options_.threads);
+      const Comparison comparison =
+          Compare({spec, got.data(k)}, expected, budget, &got.poison(k), options_.threads);
+      if (comparison.right()) continue;
+      verdict_.Blame(VerdictStatus::kCheat, "cached_result",
+                     "a timed call gave a wrong result although checked calls were right: " +
+                         one.outputs[k].name + ": " + comparison.Summary());
+    }
+  }
+
+  void SpotCheck(const ReferenceCase& one, const OutputFile& got) {
+    for (size_t k = 0; k < one.outputs.size(); ++k) {
+      const TensorSpec& spec = one.outputs[k].spec;
+      // An integer may be equal to the poison by chance.
+      if (!IsFloat(spec.dtype) || spec.numel() == 0) continue;
+      for (size_t n = 0; n < kSpotChecks; ++n) {
+        const uint64_t at = random_.Next() % static_cast<uint64_t>(spec.numel());
+        if (!got.poison(k).Matches(got.data(k) + at * DTypeBytes(spec.dtype))) continue;
+        verdict_.Blame(VerdictStatus::kCheat, "cached_result",
+                       "a timed call left " + one.outputs[k].name + " unwritten at " +
+                           CoordinatesText(spec, static_cast<int64_t>(at)));
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] bool IsSure() const {
+    for (size_t k = 1; k < sides_.size(); ++k) {
+      if (!sides_[k].error.empty()) continue;
+      const Interval ratio = MedianRatio(Regions(sides_[k]), Regions(sides_[0]));
+      if (ratio.middle <= 0) return false;
+      if ((ratio.high - ratio.low) / 2 / ratio.middle > options_.target_width) return false;
+    }
+    return true;
+  }
+
+  static std::vector<double> Regions(const Side& side) {
+    std::vector<double> values;
+    for (const Sample& sample : side.samples) values.push_back(sample.region_ns);
+    return values;
+  }
+
+  Expectations& expectations_;
+  const PerformOptions& options_;
+  IdSource& random_;
+  Verdict& verdict_;
+  FlushBuffer flush_;
+  std::vector<size_t> shown_;
+  std::vector<Side> sides_;
+  int64_t warmups_ = 0;
+  int64_t audits_ = 0;
+};
+
+}  // namespace
+
+Status Perform(const std::vector<Contender>& contenders, Expectations& expectations,
+               const PerformOptions& options, IdSource& random, Verdict& verdict) {
+  verdict.stage = Stage::kPerform;
+  verdict.pass_perf = false;
+  Race race(expectations, options, random, verdict);
+  for (size_t k = 0; k < contenders.size(); ++k) {
+    if (race.Enter(contenders[k]) || k > 0) continue;
+    return Unavailable("the candidate could not be started for timing: " + contenders[k].error);
+  }
+  KERF_RETURN_IF_ERROR(race.WarmUp());
+  if (verdict.passed()) KERF_RETURN_IF_ERROR(race.Run());
+  if (verdict.passed() && race.Unrest() > kMostUnrest) {
+    race.Forget();
+    KERF_RETURN_IF_ERROR(race.Run());
+  }
+  if (!verdict.passed()) return {};
+  verdict.timing = race.Report();
+  if (!race.ClocksAgree()) {
+    verdict.Blame(VerdictStatus::kSuspicious, "clock_mismatch",
+                  "the runner's clock and the judge's do not tell the same time");
+  }
+  if (race.Unrest() > kMostUnrest) {
+    verdict.Blame(
+        VerdictStatus::kSuspicious, "unstable",
+        fmt::format("the reference differs from itself by {:.0f} %: the machine is too noisy",
+                    race.Unrest() * 100));
+  }
+  if (verdict.timing->share_of_light > 1 / kLeastShare) {
+    verdict.Blame(
+        VerdictStatus::kSuspicious, "faster_than_light",
+        fmt::format("one call takes {:.1f} µs; touching its {:.0f} bytes alone takes {:.1f} µs",
+                    verdict.timing->sides[0].median_ns / 1000, verdict.timing->bytes,
+                    verdict.timing->floor_ns / 1000));
+  }
+  verdict.pass_perf = verdict.passed();
+  return {};
+}
+
+}  // namespace kerf::verify
