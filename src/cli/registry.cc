@@ -16,6 +16,7 @@ std::vector<Verb> AllVerbs() {
       TraceCheckVerb(),   //
       TraceExportVerb(),  //
       TraceIndexVerb(),   //
+      TaskCheckVerb(),    //
       DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //

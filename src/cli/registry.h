@@ -14,6 +14,7 @@ Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
+Verb TaskCheckVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
 Verb TraceDiffVerb();
