@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 
 #include "base/clock.h"
 #include "base/file_system.h"
 #include "cli/app.h"
 #include "cli/render/output.h"
+#include "loop/verify/runner_main.h"
 
 namespace {
 
@@ -23,6 +25,10 @@ void OpenStandardStreams() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Before anything else: this process then belongs to a candidate.
+  if (argc == 3 && std::strcmp(argv[1], kerf::verify::kRunnerWord) == 0) {
+    return kerf::verify::RunnerMain(argv[2]);
+  }
   OpenStandardStreams();
   // Inherited as ignored from some launchers; the exit codes of our children would be lost.
   std::signal(SIGCHLD, SIG_DFL);

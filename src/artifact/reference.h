@@ -35,7 +35,7 @@ struct ReferenceCase {
   int64_t seed = 0;
   int64_t variant = 0;
   bool hidden = false;
-  std::string input_file;  // path
+  std::string input_file;  // a path; from ParseManifest() the name alone
   std::string output_file;
   std::vector<Argument> inputs;
   std::vector<Argument> parameters;
@@ -77,13 +77,24 @@ struct Reference {
   std::vector<ReferenceCase> cases;
   std::vector<Baseline> baselines;
   std::optional<TaskChecks> checks;
+  // What a person should know about the task: inputs it changes in place, outputs left out.
+  std::vector<std::string> notes;
 };
+
+// The dtype an output's oracle has: float64 or complex128; integers and bool keep their own.
+DType OracleType(DType output);
 
 // Reads the manifest and checks it against the files' sizes: every tensor lies inside its file.
 // kNotFound without a manifest, kCorrupt when anything does not fit.
 Result<Reference> ReadReference(FileSystem& fs, const std::string& folder);
 
-// The manifest's text alone; what the fuzzer feeds.
+// The manifest's text alone. Everything is checked but the files: kinds and values agree, shapes
+// are sound, tensors lie in order at multiples of 64 and do not overlap, file names are plain
+// names, every output has its oracle and lower-precision entry. kCorrupt with the member's name
+// otherwise.
 Result<Reference> ParseManifest(const std::string& text);
+
+// Offsets of raw tensors are multiples of this: a cache line, and what vector loads want.
+constexpr uint64_t kTensorAlignment = 64;
 
 }  // namespace kerf

@@ -415,6 +415,13 @@ Status FakeFileSystem::Remove(const std::string& path) {
   return {};
 }
 
+Status FakeFileSystem::SetMode(const std::string& path, int /*mode*/) {
+  const std::lock_guard hold(disk_->mu);
+  KERF_RETURN_IF_ERROR(disk_->CountCall("set the mode of", path));
+  KERF_RETURN_IF_ERROR(disk_->FindExisting("set the mode of", path));
+  return {};
+}
+
 Status FakeFileSystem::SyncDir(const std::string& dir) {
   const std::lock_guard hold(disk_->mu);
   KERF_RETURN_IF_ERROR(disk_->CountCall("sync directory", dir));

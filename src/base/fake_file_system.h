@@ -51,7 +51,7 @@ class FakeFileSystem : public FileSystem {
   void CrashAfter(int n);
   void ClearFaults();
   // Calls so far that could change the disk or make changes durable: creating, Write, Truncate,
-  // Sync, Rename, Remove, SyncDir, SyncAll, TryLock. Failed ones count.
+  // Sync, Rename, Remove, SetMode, SyncDir, SyncAll, TryLock. Failed ones count.
   [[nodiscard]] int mutating_calls() const;
 
   Status CreateDirs(const std::string& path) override;
@@ -64,6 +64,8 @@ class FakeFileSystem : public FileSystem {
   Result<std::optional<FileInfo>> Stat(const std::string& path) override;
   Status Rename(const std::string& from, const std::string& to) override;
   Status Remove(const std::string& path) override;
+  // The fake has no users: only whether the path exists is checked.
+  Status SetMode(const std::string& path, int mode) override;
   Status SyncDir(const std::string& dir) override;
   Status SyncAll(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> TryLock(const std::string& path,

@@ -81,6 +81,8 @@ class FileSystem {
   virtual Result<std::optional<FileInfo>> Stat(const std::string& path) = 0;
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;
+  // The permission bits, whatever the process's mask says. Of a link's target when it is one.
+  virtual Status SetMode(const std::string& path, int mode) = 0;
   virtual Status SyncDir(const std::string& dir) = 0;
   // Everything written so far to the file system that holds `path` is on the device when this
   // returns. Costs one wait however many files were written, but also waits for other programs'

@@ -263,6 +263,13 @@ class PosixFileSystem : public FileSystem {
     return {};
   }
 
+  Status SetMode(const std::string& path, int mode) override {
+    if (::chmod(path.c_str(), static_cast<mode_t>(mode)) != 0) {
+      return ErrnoError("set the mode of", path, errno);
+    }
+    return {};
+  }
+
   Status SyncDir(const std::string& dir) override {
     const Descriptor fd(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd.valid()) {

@@ -16,6 +16,8 @@ std::vector<Verb> AllVerbs() {
       TraceCheckVerb(),   //
       TraceExportVerb(),  //
       TraceIndexVerb(),   //
+      VerifyVerb(),       //
+      TaskCheckVerb(),    //
       DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //

@@ -14,6 +14,7 @@ Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
+Verb TaskCheckVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
 Verb TraceDiffVerb();
@@ -22,6 +23,7 @@ Verb TraceLsVerb();
 Verb TraceShowVerb();
 Verb TraceIndexVerb();
 Verb TraceSearchVerb();
+Verb VerifyVerb();
 Verb VersionVerb();
 
 // In the order in which help lists them. Cheap: tables only, no parser is built.

@@ -16,6 +16,7 @@ import sys
 LEVELS = {
     "base": 0,
     "artifact": 1,
+    "resource": 1,
     "trace": 2,
     "llm": 2,
     "sandbox": 2,

@@ -8,6 +8,8 @@
 #include "loop/verify/execute.h"
 #include "loop/verify/native_build.h"
 #include "loop/verify/native_runner.h"
+#include "loop/verify/perform.h"
+#include "loop/verify/python_candidate.h"
 
 namespace kerf::verify {
 namespace {
@@ -76,6 +78,7 @@ Result<Verdict> Verifier::Verify(const Candidate& candidate) {
     const ExecuteOptions execute{CallTimeout(), options_.threads, options_.compat_aikg};
     KERF_RETURN_IF_ERROR(Execute(loadable->start, *expectations_, execute, random_, verdict));
   }
+  if (verdict.passed() && options_.profile) KERF_RETURN_IF_ERROR(Measure(*loadable, verdict));
   if (verdict.passed()) JudgeTask(verdict);
   verdict.ms = Milliseconds(clock_.MonotonicNanos() - begin);
   if (verdict.passed()) verdict.summary = "passed";
@@ -105,6 +108,9 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   const PhaseTimer timer(clock_, verdict, "build");
   if (candidate.impl == Impl::kCpp && options_.backend == "cpu") {
     return PrepareCpp(candidate, verdict);
+  }
+  if (candidate.impl == Impl::kTriton && options_.backend == "cpu") {
+    return PrepareTriton(candidate, verdict);
   }
   verdict.Blame(VerdictStatus::kUnsupported, "impl",
                 std::string("impl ") + ImplName(candidate.impl) + " on backend " +
@@ -142,6 +148,59 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
   runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
   return std::optional<Loadable>(Loadable{[spec] { return StartRunner(spec); }});
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
+                                                        Verdict& verdict) {
+  if (triton_ == nullptr || !triton_->alive()) {
+    Result<std::unique_ptr<WarmInterpreter>> started =
+        WarmInterpreter::Start(ServerSpec(options_, {reference_.framework, "triton"}));
+    if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
+      verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
+      verdict.log = started.error().message + "\n";
+      return std::optional<Loadable>();
+    }
+    if (!started.ok()) return std::move(started).error();
+    triton_ = *std::move(started);
+  }
+  const std::string about = DescribePythonCandidate(candidate, reference_);
+  return std::optional<Loadable>(
+      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); }});
+}
+
+Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
+  const PhaseTimer timer(clock_, verdict, "perform");
+  PerformOptions perform;
+  perform.call_timeout = CallTimeout();
+  perform.threads = options_.threads;
+  perform.cold_cache = options_.cold_cache;
+  const auto baseline = [&](const char* name, bool compile,
+                            std::unique_ptr<WarmInterpreter>& kept) {
+    Contender contender{name, {}, ""};
+    if (kept == nullptr || !kept->alive()) {
+      RunnerSpec spec = ServerSpec(options_, {reference_.framework});
+      // Compilers inside write what is then executed.
+      if (compile) AllowCompiling(spec);
+      Result<std::unique_ptr<WarmInterpreter>> started = WarmInterpreter::Start(spec);
+      if (!started.ok()) {
+        contender.error = started.error().message;
+        return contender;
+      }
+      kept = *std::move(started);
+    }
+    const std::string about = DescribeReference(options_.task_file_name, reference_, compile);
+    contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
+    return contender;
+  };
+  std::vector<Contender> contenders;
+  contenders.push_back({"candidate", loadable.start, ""});
+  if (options_.python.has_value()) {
+    contenders.push_back(baseline("eager", false, eager_));
+    if (reference_.framework == "torch") {
+      contenders.push_back(baseline("torch.compile", true, compiled_));
+    }
+  }
+  return Perform(contenders, *expectations_, perform, random_, verdict);
 }
 
 void Verifier::JudgeTask(Verdict&) {}

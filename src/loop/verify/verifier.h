@@ -22,8 +22,15 @@
 #include "loop/verify/execute.h"
 #include "loop/verify/expectations.h"
 #include "loop/verify/runner.h"
+#include "loop/verify/warm_interpreter.h"
 
 namespace kerf::verify {
+
+// An interpreter that has the task's framework: what it must see, and its path inside.
+struct PythonPort {
+  sandbox::Policy policy;
+  std::string python;
+};
 
 struct VerifierOptions {
   std::string backend = "cpu";  // "cpu", "cuda"
@@ -38,6 +45,10 @@ struct VerifierOptions {
   int threads = 1;
   bool compat_aikg = false;
   bool profile = false;
+  bool cold_cache = false;
+  std::optional<PythonPort> python;  // for Python candidates and for baselines
+  std::string task_text;             // for baselines
+  std::string task_file_name;
 };
 
 // A candidate that can be started.
@@ -58,6 +69,8 @@ class Verifier {
   // nullopt when it does not build; the verdict says why.
   Result<std::optional<Loadable>> Prepare(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareCpp(const Candidate& candidate, Verdict& verdict);
+  Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
+  Status Measure(const Loadable& loadable, Verdict& verdict);
   void JudgeTask(Verdict& verdict);
   [[nodiscard]] std::chrono::milliseconds CallTimeout() const;
 
@@ -66,6 +79,10 @@ class Verifier {
   Clock& clock_;
   IdSource& random_;
   std::optional<Expectations> expectations_;
+  // Started when first needed, kept for the next candidate.
+  std::unique_ptr<WarmInterpreter> triton_;
+  std::unique_ptr<WarmInterpreter> eager_;
+  std::unique_ptr<WarmInterpreter> compiled_;
 };
 
 }  // namespace kerf::verify

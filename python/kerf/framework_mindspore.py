@@ -1,0 +1,134 @@
+"""MindSpore, in PyNative mode on the CPU. A model's parameters are those of nn.Cell, then plain attributes."""
+
+import contextlib
+import copy
+
+import mindspore
+import numpy
+
+from kerf import frameworks, values
+
+SUPPORTED = {name: getattr(mindspore, "bool_" if name == "bool" else name) for name in (
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float32",
+    "float64", "complex64", "complex128") if hasattr(mindspore, "bool_" if name == "bool" else name)}
+NAMES = {dtype: name for name, dtype in SUPPORTED.items()}
+
+
+class Framework:
+    name = "mindspore"
+    version = mindspore.__version__
+
+    def __init__(self):
+        mindspore.set_context(mode=mindspore.PYNATIVE_MODE)
+
+    def seed(self, seed):
+        frameworks.seed_everything(seed)
+        mindspore.set_seed(seed)
+
+    def set_threads(self, count):
+        with contextlib.suppress(Exception):  # older versions lack the setting
+            mindspore.set_context(runtime_num_threads=count)
+
+    def is_tensor(self, value):
+        return isinstance(value, mindspore.Tensor)
+
+    def dtype(self, tensor):
+        if tensor.dtype not in NAMES:
+            raise TypeError(f"tensors of {tensor.dtype} are not supported")
+        return NAMES[tensor.dtype]
+
+    def shape(self, tensor):
+        return [int(size) for size in tensor.shape]
+
+    def buffer(self, tensor):
+        if self.dtype(tensor) == "bfloat16":
+            # asnumpy() knows no bfloat16; its bits are the upper half of the float32 of the same value.
+            bits = tensor.astype(mindspore.float32).asnumpy().view(numpy.uint32) >> 16
+            array = numpy.ascontiguousarray(bits.astype(numpy.uint16))
+        else:
+            array = numpy.ascontiguousarray(tensor.asnumpy())
+        return memoryview(array.reshape(-1).view(numpy.uint8))
+
+    def from_buffer(self, dtype, shape, buffer):
+        if dtype == "bfloat16":
+            bits = numpy.frombuffer(buffer, dtype=numpy.uint16).astype(numpy.uint32) << 16
+            return mindspore.Tensor(bits.view(numpy.float32).reshape(shape)).astype(mindspore.bfloat16)
+        return mindspore.Tensor(numpy.frombuffer(buffer, dtype=dtype).reshape(shape).copy())
+
+    def scalar(self, value):
+        return mindspore.Tensor(numpy.asarray(value))
+
+    def copy(self, tensor):
+        return tensor.copy()
+
+    def prepare(self, model):
+        return model.set_train(False) if isinstance(model, mindspore.nn.Cell) else model
+
+    def tensors_of(self, model):
+        found = {}
+        if isinstance(model, mindspore.nn.Cell):
+            found.update((name, value) for name, value in model.parameters_and_names())
+        for name, value in frameworks.attributes(self, model, values.holds_tensor):
+            if name in ("_params", "_cells", "_buffers"):
+                continue
+            for leaf, tensor in values.Call((), {name: value}).leaves(self):
+                if self.is_tensor(tensor):
+                    found.setdefault(leaf, tensor)
+        return list(found.items())
+
+    def set_tensor(self, model, name, tensor):
+        old = dict(self.tensors_of(model))[name]
+        if isinstance(old, mindspore.Parameter):
+            old.set_data(tensor)
+        else:
+            setattr(model, name, tensor)
+
+    def call(self, model, call):
+        function = model if callable(model) else model.construct
+        result = function(*call.args, **call.kwargs)
+        # PyNative returns before the work is done.
+        for _, tensor in values.outputs_of(self, result)[0]:
+            tensor.asnumpy() if self.dtype(tensor) != "bfloat16" else tensor.astype(mindspore.float32).asnumpy()
+        return result
+
+    def copy_model(self, model):
+        return copy.deepcopy(model)
+
+    def cast(self, tensor, table):
+        target = table.get(self.dtype(tensor))
+        return tensor if target is None else tensor.astype(SUPPORTED[target])
+
+    def cast_model(self, model, table):
+        for name, tensor in self.tensors_of(model):
+            target = table.get(self.dtype(tensor))
+            if target is None:
+                continue
+            if isinstance(tensor, mindspore.Parameter):
+                tensor.set_dtype(SUPPORTED[target])
+            else:
+                setattr(model, name, self.cast(tensor, table))
+
+    @contextlib.contextmanager
+    def computing_in(self, dtype):
+        yield
+
+    def can_lower_to(self, dtype):
+        return dtype in SUPPORTED
+
+    def draw_like(self, tensor, shape):
+        numpy_framework = _numpy()
+        array = numpy_framework.draw_like(self._array(tensor), shape)
+        return mindspore.Tensor(array).astype(tensor.dtype)
+
+    def perturb(self, tensor):
+        return mindspore.Tensor(_numpy().perturb(self._array(tensor))).astype(tensor.dtype)
+
+    def _array(self, tensor):
+        return (tensor.astype(mindspore.float32) if self.dtype(tensor) == "bfloat16" else tensor).asnumpy()
+
+    def compiled(self, model):
+        raise NotImplementedError("no compiled baseline for mindspore yet")
+
+
+def _numpy():
+    return frameworks.get("numpy")

@@ -1,0 +1,217 @@
+// kerf verify: is this candidate right, and how fast is it?
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "cli/registry.h"
+#include "cli/render/output.h"
+#include "cli/render/verdict_text.h"
+#include "cli/verify_input.h"
+#include "cli/verify_setup.h"
+
+namespace kerf::cli {
+namespace {
+
+sandbox::Mode ParseMode(const std::string& word) {
+  if (word == "required") return sandbox::Mode::kRequired;
+  return word == "off" ? sandbox::Mode::kOff : sandbox::Mode::kBest;
+}
+
+Result<VerifyRequest> ParseRequest(const Args& args) {
+  VerifyRequest request;
+  request.task_path = args.Positional(0);
+  request.framework = args.Get("--framework");
+  request.backend = args.Get("--backend");
+  request.seeds = args.GetNumber("--seeds").value_or(3);
+  request.timeout_s = args.GetNumber("--timeout").value_or(0);
+  const int64_t processors = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t threads = args.GetNumber("--threads").value_or(processors);
+  request.mode = ParseMode(args.Get("--sandbox"));
+  request.profile = args.Has("--profile");
+  request.cold_cache = args.Get("--cache") == "cold";
+  request.compat_aikg = args.Get("--compat") == "aikg";
+  if (request.seeds < 1 || request.seeds > 1000) return InvalidInput("--seeds takes 1 to 1000");
+  if (request.timeout_s > 86'400) return InvalidInput("--timeout takes 1 to 86400 seconds");
+  if (threads < 1 || threads > 4096) return InvalidInput("--threads takes 1 to 4096");
+  request.threads = static_cast<int>(threads);
+  return request;
+}
+
+// Lines from a descriptor, one at a time, without waiting for more than the next one.
+class LineReader {
+ public:
+  explicit LineReader(int fd) : fd_(fd) {}
+  // False at the end.
+  Result<bool> Next(std::string& line) {
+    constexpr size_t kMost = size_t{64} << 20;
+    for (;;) {
+      const size_t end = buffer_.find('\n', begin_);
+      if (end != std::string::npos) {
+        line = buffer_.substr(begin_, end - begin_);
+        begin_ = end + 1;
+        return true;
+      }
+      buffer_.erase(0, begin_);
+      begin_ = 0;
+      if (buffer_.size() > kMost)
+        return InvalidInput("a line on standard input is longer than 64 MiB");
+      char bytes[65536];
+      const ssize_t n = ::read(fd_, bytes, sizeof bytes);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return ErrnoError("read", "standard input", errno);
+      if (n == 0) {
+        line = std::exchange(buffer_, "");
+        return !line.empty();
+      }
+      buffer_.append(bytes, static_cast<size_t>(n));
+    }
+  }
+
+ private:
+  const int fd_;
+  std::string buffer_;
+  size_t begin_ = 0;
+};
+
+std::string ErrorLine(const std::string& id, const Error& error) {
+  std::string line;
+  JsonWriter json(line);
+  json.BeginObject().Key("id").Raw(id).Key("ok").Bool(false).Key("error").BeginObject();
+  json.Key("code").String(ErrorCodeName(error.code)).Key("message").String(error.message);
+  json.EndObject().EndObject().EndLine();
+  return line;
+}
+
+std::string VerdictLine(const std::string& id, const Verdict& verdict) {
+  std::string line;
+  JsonWriter json(line);
+  json.BeginObject().Key("id").Raw(id).Key("ok").Bool(true).Key("verdict").Raw(
+      VerdictJson(verdict));
+  json.EndObject().EndLine();
+  return line;
+}
+
+// Verdicts for candidates as they come; one answer for each line, at once.
+Result<int> JudgeStream(const Args& args, Context& context) {
+  KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
+  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  LineReader reader(context.stdin_fd);
+  std::string line;
+  bool all_passed = true;
+  for (;;) {
+    KERF_ASSIGN_OR_RETURN(const bool more, reader.Next(line));
+    if (!more) break;
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    Result<StreamedCandidate> streamed =
+        ParseStreamedCandidate(context.fs, line, args.Get("--impl"), setup.task.op_name);
+    if (!streamed.ok()) {
+      context.out.Data(ErrorLine("null", streamed.error()));
+      all_passed = false;
+    } else {
+      const Result<Verdict> verdict = setup.verifier->Verify(streamed->candidate);
+      context.out.Data(verdict.ok() ? VerdictLine(streamed->id, *verdict)
+                                    : ErrorLine(streamed->id, verdict.error()));
+      all_passed = all_passed && verdict.ok() && verdict->passed();
+    }
+    KERF_RETURN_IF_ERROR(context.out.Flush());
+  }
+  return all_passed ? kExitDone : kExitNegative;
+}
+
+Result<int> JudgeOne(const Args& args, Context& context) {
+  KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
+  // The candidate first: a mistyped path must not cost a run of the reference.
+  KERF_ASSIGN_OR_RETURN(Candidate candidate,
+                        ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
+  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  candidate.op_name = setup.task.op_name;
+  context.out.Progress("judging " + candidate.name);
+  KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
+  context.out.Progress("");
+  context.out.Data(args.Has("--json") ? VerdictJson(verdict) + "\n"
+                                      : VerdictText(verdict, context.out));
+  return verdict.passed() ? kExitDone : kExitNegative;
+}
+
+Result<int> Run(const Args& args, Context& context) {
+  if (args.Has("--stdin")) {
+    if (!args.Positional(1).empty())
+      return InvalidInput("--stdin and a candidate file do not go together");
+    return JudgeStream(args, context);
+  }
+  if (args.Positional(1).empty()) {
+    return InvalidInput("which candidate? give its file, or --stdin for a stream of them");
+  }
+  return JudgeOne(args, context);
+}
+
+}  // namespace
+
+Verb VerifyVerb() {
+  return {
+      .name = "verify",
+      .summary = "Judge a candidate: does it build, is it right, how fast is it",
+      .details =
+          "Builds and runs the candidate in the sandbox and compares its outputs with the task's\n"
+          "reference: several seeds, poisoned outputs, guard pages, two processes. The verdict "
+          "names\n"
+          "the cause and shows what to repair. With --stdin, one JSON line per candidate, "
+          "{\"id\",\n"
+          "\"source\" or \"path\", \"impl\"}, gets one line {\"id\",\"ok\",\"verdict\"} back.\n"
+          "Exit 0 when it passed, 1 when not.",
+      .positionals = {{.name = "TASK", .help = "a task file: Model, get_inputs, get_init_inputs"},
+                      {.name = "CANDIDATE", .help = "the kernel to judge", .required = false}},
+      .flags = {{.name = "--impl",
+                 .value_name = "I",
+                 .help = "kind of candidate; else by its file name",
+                 .choices = {"cpp", "cuda_c", "hip", "torch_ext", "triton", "swft"}},
+                {.name = "--backend",
+                 .value_name = "B",
+                 .help = "where it runs",
+                 .default_value = "cpu",
+                 .choices = {"cpu", "cuda", "ascend"}},
+                {.name = "--framework",
+                 .value_name = "F",
+                 .help = "of the task, when its imports do not tell",
+                 .choices = {"torch", "numpy", "mindspore"}},
+                {.name = "--seeds",
+                 .value_name = "N",
+                 .help = "how many draws of inputs and weights",
+                 .default_value = "3",
+                 .number = true},
+                {.name = "--profile", .help = "also measure it beside the reference"},
+                {.name = "--cache",
+                 .value_name = "MODE",
+                 .help = "state of the processor's caches when timing",
+                 .default_value = "warm",
+                 .choices = {"warm", "cold"}},
+                {.name = "--threads",
+                 .value_name = "N",
+                 .help = "threads of candidate and reference; all processors when not given",
+                 .number = true},
+                {.name = "--timeout",
+                 .value_name = "S",
+                 .help = "seconds for one call; else from the reference's own time",
+                 .number = true},
+                {.name = "--sandbox",
+                 .value_name = "MODE",
+                 .help = "which walls must stand around it",
+                 .default_value = "best",
+                 .choices = {"required", "best", "off"}},
+                {.name = "--compat",
+                 .value_name = "TOOL",
+                 .help = "also tell what this tool would say",
+                 .choices = {"aikg"}},
+                {.name = "--stdin", .help = "judge candidates from standard input"},
+                JsonFlag()},
+      .examples = {{"kerf verify examples/tasks/softmax_torch.py softmax.cc", "a C++ candidate"},
+                   {"kerf verify task.py kernel.cu --json",
+                    "CUDA C, on the CPU when there is no GPU"}},
+      .run = Run};
+}
+
+}  // namespace kerf::cli

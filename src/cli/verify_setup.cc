@@ -1,0 +1,110 @@
+#include "cli/verify_setup.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <thread>
+
+#include "base/cache_dir.h"
+#include "base/hash.h"
+#include "cli/build_info.h"
+#include "cli/render/output.h"
+#include "loop/task/reference_maker.h"
+#include "loop/verify/runner_main.h"
+#include "resource/resource.h"
+
+namespace kerf::cli {
+namespace {
+
+// Seeds a candidate's author cannot know: drawn once for this machine and kept, so that references
+// can be cached; different for each task.
+Result<std::vector<int64_t>> SecretSeeds(FileSystem& fs, const std::string& cache_dir,
+                                         const std::string& task_sha256, int64_t count) {
+  const std::string path = JoinPath(cache_dir, "seed_secret");
+  Result<std::string> secret = fs.ReadFile(path);
+  if (!secret.ok()) {
+    const auto random = MakeRandomIds();
+    const std::string fresh = Hex64(random->Next()) + Hex64(random->Next());
+    KERF_RETURN_IF_ERROR(WriteFileAtomic(fs, path, fresh));
+    // Another process may have been quicker; what is on the disk counts.
+    secret = fs.ReadFile(path);
+    if (!secret.ok()) return std::move(secret).error();
+  }
+  std::vector<int64_t> seeds;
+  for (int64_t i = 0; i < count; ++i) {
+    seeds.push_back(
+        static_cast<int64_t>(Xxh3(*secret + task_sha256 + std::to_string(i)) % INT_MAX));
+  }
+  return seeds;
+}
+
+Result<std::string> OwnProgram() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t n = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (n <= 0) return Unavailable("cannot find kerf's own program: /proc is not there");
+  path.resize(static_cast<size_t>(n));
+  return path;
+}
+
+Result<Reference> GetReference(const VerifyRequest& request, const std::string& cache_dir,
+                               const task::Interpreter& interpreter, VerifySetup& setup,
+                               Context& context) {
+  task::ReferenceOptions options;
+  KERF_ASSIGN_OR_RETURN(options.seeds,
+                        SecretSeeds(context.fs, cache_dir, setup.task.sha256, request.seeds));
+  options.hidden = setup.task.dynamic ? 2 : 0;
+  options.check = true;
+  options.mode = request.mode;
+  options.threads = request.threads;
+  context.out.Progress("running the reference");
+  return task::MakeReference(context.fs, setup.task, options, interpreter, *setup.cache);
+}
+
+}  // namespace
+
+Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context) {
+  const int64_t begin = context.clock.MonotonicNanos();
+  VerifySetup setup;
+  setup.random = MakeRandomIds();
+  KERF_ASSIGN_OR_RETURN(setup.task, task::ReadTaskFile(context.fs, request.task_path,
+                                                       task::ParseFramework(request.framework)));
+  KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
+  KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
+  KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(context.fs, cache_dir, limit));
+  setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
+  KERF_ASSIGN_OR_RETURN(
+      const task::Interpreter interpreter,
+      task::FindInterpreter(task::SearchHere(context.fs, cache_dir), setup.task.framework));
+  KERF_ASSIGN_OR_RETURN(Reference reference,
+                        GetReference(request, cache_dir, interpreter, setup, context));
+
+  verify::VerifierOptions options;
+  options.backend = request.backend;
+  options.cache_dir = cache_dir;
+  options.version = GetBuildInfo().version;
+  options.mode = request.mode;
+  options.available = sandbox::Probe();
+  options.threads = request.threads;
+  options.profile = request.profile;
+  options.cold_cache = request.cold_cache;
+  options.compat_aikg = request.compat_aikg;
+  options.task_text = setup.task.text;
+  options.task_file_name = setup.task.ModuleName();
+  if (request.timeout_s > 0) options.call_timeout = std::chrono::seconds(request.timeout_s);
+  KERF_ASSIGN_OR_RETURN(options.resource_dir, resource::Extract(context.fs, cache_dir));
+  KERF_ASSIGN_OR_RETURN(options.runner, OwnProgram());
+  options.runner_args = {verify::kRunnerWord};
+  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
+                        sandbox::ChooseLevel(request.mode, *options.available));
+  KERF_ASSIGN_OR_RETURN(const task::PythonView view,
+                        task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
+  options.python = {view.policy, view.python};
+  KERF_ASSIGN_OR_RETURN(setup.verifier,
+                        verify::Verifier::Make(std::move(reference), std::move(options),
+                                               context.clock, *setup.random));
+  setup.reference_ms = static_cast<double>(context.clock.MonotonicNanos() - begin) / 1e6;
+  context.out.Progress("");
+  return setup;
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,111 @@
+#include "loop/verify/python_candidate.h"
+
+#include "base/file_system.h"
+#include "base/json_writer.h"
+
+namespace kerf::verify {
+namespace {
+
+constexpr const char* kServerInside = "/kerf/python";
+
+const char* KindName(Argument::Kind kind) {
+  constexpr const char* kNames[] = {"tensor", "int",  "float",  "bool", "string",
+                                    "none",   "ints", "floats", "other"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+void WriteArgument(JsonWriter& json, const Argument& argument) {
+  using Kind = Argument::Kind;
+  json.BeginObject().Key("kind").String(KindName(argument.kind)).Key("value");
+  switch (argument.kind) {
+    case Kind::kInt:
+      json.Int(argument.ints.at(0));
+      break;
+    case Kind::kBool:
+      json.Bool(argument.ints.at(0) != 0);
+      break;
+    case Kind::kFloat:
+      json.Double(argument.floats.at(0));
+      break;
+    case Kind::kString:
+      json.String(argument.text);
+      break;
+    case Kind::kInts:
+      json.BeginArray();
+      for (const int64_t value : argument.ints) json.Int(value);
+      json.EndArray();
+      break;
+    case Kind::kFloats:
+      json.BeginArray();
+      for (const double value : argument.floats) json.Double(value);
+      json.EndArray();
+      break;
+    default:
+      json.Null();
+  }
+  json.EndObject();
+}
+
+void WriteArguments(JsonWriter& json, const char* name, const std::vector<Argument>& arguments) {
+  json.Key(name).BeginArray();
+  for (const Argument& argument : arguments) WriteArgument(json, argument);
+  json.EndArray();
+}
+
+}  // namespace
+
+RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::string>& packages) {
+  RunnerSpec spec;
+  spec.mode = options.mode;
+  spec.available = options.available;
+  spec.policy = options.python->policy;
+  const std::string folder = JoinPath(options.resource_dir, "python/kerf");
+  const auto level = sandbox::ChooseLevel(options.mode, *options.available);
+  const bool inside = level.ok() && level->has_namespaces();
+  if (inside) spec.policy.Read(folder, kServerInside);
+  spec.policy.Variable("TRITON_INTERPRET", "1").Variable("TRITON_CACHE_DIR", "/tmp/triton");
+  spec.policy.Variable("OMP_WAIT_POLICY", "passive").Variable("GOMP_SPINCOUNT", "0");
+  // It serves any number of candidates; every call has its own limit.
+  spec.limits.wall_time = std::chrono::hours(24);
+  spec.limits.cpu_time = std::chrono::hours(48);
+  spec.limits.memory_bytes = uint64_t{16} << 30;
+  spec.limits.output_bytes = uint64_t{16} << 20;
+  spec.argv = {options.python->python, "-B",
+               (inside ? kServerInside : folder) + std::string("/candidate_server.py")};
+  spec.argv.insert(spec.argv.end(), packages.begin(), packages.end());
+  return spec;
+}
+
+void AllowCompiling(RunnerSpec& spec) {
+  spec.policy.Weaken(sandbox::AllowExecFromWorkFolder{});
+  spec.policy.Variable("TORCHINDUCTOR_CACHE_DIR", "/w/inductor").Variable("TMPDIR", "/w");
+}
+
+std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference) {
+  std::string text;
+  JsonWriter json(text);
+  const std::string impl = ImplName(candidate.impl);
+  json.BeginObject().Key("impl").String(impl).Key("framework").String(reference.framework);
+  json.Key("file_name").String(candidate.op_name + "_" + impl + ".py");
+  json.Key("functions").BeginArray();
+  json.String(candidate.op_name + "_" + impl + "_" + reference.framework).EndArray();
+  WriteArguments(json, "inputs", reference.cases.at(0).inputs);
+  WriteArguments(json, "init", reference.init);
+  json.EndObject();
+  return text;
+}
+
+std::string DescribeReference(const std::string& file_name, const Reference& reference,
+                              bool compile) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("impl").String("reference").Key("framework").String(reference.framework);
+  json.Key("file_name").String(file_name).Key("class").String("Model").Key("compile").Bool(compile);
+  json.Key("functions").BeginArray().EndArray();
+  WriteArguments(json, "inputs", reference.cases.at(0).inputs);
+  WriteArguments(json, "init", reference.init);
+  json.EndObject();
+  return text;
+}
+
+}  // namespace kerf::verify

@@ -1,0 +1,26 @@
+// How Python candidates, and references as baselines, are described to
+// python/kerf/candidate_server.py.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "artifact/candidate.h"
+#include "artifact/reference.h"
+#include "loop/verify/sandbox_process.h"
+#include "loop/verify/verifier.h"
+
+namespace kerf::verify {
+
+// The server, which imports these packages first.
+RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::string>& packages);
+
+// Weakens the sandbox of `spec`: what the framework compiles in there may be executed. Only for
+// references, which the user wrote.
+void AllowCompiling(RunnerSpec& spec);
+
+std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference);
+std::string DescribeReference(const std::string& file_name, const Reference& reference,
+                              bool compile);
+
+}  // namespace kerf::verify
