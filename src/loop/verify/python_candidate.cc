@@ -76,9 +76,10 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
   return spec;
 }
 
-void AllowCompiling(RunnerSpec& spec) {
+void AllowCompiling(const std::string& work_folder, RunnerSpec& spec) {
+  spec.policy.WorkFolder(work_folder);
   spec.policy.Weaken(sandbox::AllowExecFromWorkFolder{});
-  spec.policy.Variable("TORCHINDUCTOR_CACHE_DIR", "/w/inductor").Variable("TMPDIR", "/w");
+  spec.policy.Variable("TORCHINDUCTOR_CACHE_DIR", "/w/inductor").Variable("TMPDIR", "/w").Variable("TORCHINDUCTOR_COMPILE_THREADS", "1");
 }
 
 std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference) {

@@ -174,33 +174,40 @@ Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
   perform.call_timeout = CallTimeout();
   perform.threads = options_.threads;
   perform.cold_cache = options_.cold_cache;
-  const auto baseline = [&](const char* name, bool compile,
-                            std::unique_ptr<WarmInterpreter>& kept) {
-    Contender contender{name, {}, ""};
-    if (kept == nullptr || !kept->alive()) {
-      RunnerSpec spec = ServerSpec(options_, {reference_.framework});
-      // Compilers inside write what is then executed.
-      if (compile) AllowCompiling(spec);
-      Result<std::unique_ptr<WarmInterpreter>> started = WarmInterpreter::Start(spec);
-      if (!started.ok()) {
-        contender.error = started.error().message;
-        return contender;
-      }
-      kept = *std::move(started);
-    }
-    const std::string about = DescribeReference(options_.task_file_name, reference_, compile);
-    contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
-    return contender;
-  };
   std::vector<Contender> contenders;
   contenders.push_back({"candidate", loadable.start, ""});
   if (options_.python.has_value()) {
-    contenders.push_back(baseline("eager", false, eager_));
+    contenders.push_back(Baseline("eager", false, eager_));
     if (reference_.framework == "torch") {
-      contenders.push_back(baseline("torch.compile", true, compiled_));
+      contenders.push_back(Baseline("torch.compile", true, compiled_));
     }
   }
   return Perform(contenders, *expectations_, perform, random_, verdict);
+}
+
+Contender Verifier::Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept) {
+  Contender contender{name, {}, ""};
+  if (kept == nullptr || !kept->alive()) {
+    Result<std::unique_ptr<WarmInterpreter>> started = StartBaseline(compile);
+    if (!started.ok()) {
+      contender.error = started.error().message;
+      return contender;
+    }
+    kept = *std::move(started);
+  }
+  const std::string about = DescribeReference(options_.task_file_name, reference_, compile);
+  contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
+  return contender;
+}
+
+Result<std::unique_ptr<WarmInterpreter>> Verifier::StartBaseline(bool compile) {
+  RunnerSpec spec = ServerSpec(options_, {reference_.framework});
+  if (compile) {
+    KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.cache_dir + "/scratch"));
+    compiler_folder_ = std::move(folder);
+    AllowCompiling(compiler_folder_->path(), spec);
+  }
+  return WarmInterpreter::Start(spec);
 }
 
 void Verifier::JudgeTask(Verdict&) {}

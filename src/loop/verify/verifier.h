@@ -21,7 +21,9 @@
 #include "base/result.h"
 #include "loop/verify/execute.h"
 #include "loop/verify/expectations.h"
+#include "loop/verify/perform.h"
 #include "loop/verify/runner.h"
+#include "loop/verify/scratch.h"
 #include "loop/verify/warm_interpreter.h"
 
 namespace kerf::verify {
@@ -71,6 +73,8 @@ class Verifier {
   Result<std::optional<Loadable>> PrepareCpp(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
   Status Measure(const Loadable& loadable, Verdict& verdict);
+  Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
+  Result<std::unique_ptr<WarmInterpreter>> StartBaseline(bool compile);
   void JudgeTask(Verdict& verdict);
   [[nodiscard]] std::chrono::milliseconds CallTimeout() const;
 
@@ -82,6 +86,7 @@ class Verifier {
   // Started when first needed, kept for the next candidate.
   std::unique_ptr<WarmInterpreter> triton_;
   std::unique_ptr<WarmInterpreter> eager_;
+  std::optional<Scratch> compiler_folder_;  // outlives the next
   std::unique_ptr<WarmInterpreter> compiled_;
 };
 
