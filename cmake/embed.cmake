@@ -12,7 +12,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
       list(APPEND files ${found})
     endforeach()
     # Tests stay at home; interpreters leave their caches everywhere.
-    list(FILTER files EXCLUDE REGEX "(^|/)__pycache__/|_test\\.py$|\\.pyc$|~$")
+    list(FILTER files EXCLUDE REGEX "(^|/)__pycache__/|_test\\.py$|/testing\\.py$|\\.pyc$|~$")
     list(SORT files)
     list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE paths)
     list(JOIN files "|" joined)

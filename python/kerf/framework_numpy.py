@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import sys
 
 import numpy
 
@@ -9,6 +10,36 @@ from kerf import frameworks, values
 
 SUPPORTED = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
              "float64", "complex64", "complex128")
+
+
+WIDE = {numpy.float16: numpy.float64, numpy.float32: numpy.float64, numpy.complex64: numpy.complex128}
+
+
+def widen(value):
+    """float64 for a narrower float type, the value itself otherwise."""
+    return WIDE.get(value, value) if isinstance(value, type) else value
+
+
+class WideNumpy:
+    """numpy, but whoever asks it for float32 or float16 by name gets float64."""
+
+    def __getattr__(self, name):
+        return widen(getattr(numpy, name))
+
+
+@contextlib.contextmanager
+def wide_names(namespace):
+    """The task's own names for numpy and its types mean the wide ones, until the block ends."""
+    before = {}
+    for name, value in namespace.items():
+        new = WideNumpy() if value is numpy else widen(value)
+        if new is not value:
+            before[name] = value
+    try:
+        namespace.update((name, WideNumpy() if value is numpy else widen(value)) for name, value in before.items())
+        yield
+    finally:
+        namespace.update(before)
 
 
 class Framework:
@@ -76,12 +107,19 @@ class Framework:
     def cast_model(self, model, table):
         for name, value in frameworks.attributes(self, model, values.holds_tensor):
             setattr(model, name, values.map_tensors(self, value, lambda tensor: self.cast(tensor, table)))
+        if "float64" in table.values() and hasattr(model, "__dict__"):
+            vars(model).update((name, widen(value)) for name, value in list(vars(model).items()))
 
     @contextlib.contextmanager
     def computing_in(self, dtype):
-        """numpy makes float64 of its own accord; a model that names a dtype keeps it."""
+        """With float64, what the task asks for in a narrower type by name is float64 too."""
+        task = sys.modules.get("kerf_task")
         with numpy.errstate(all="ignore"):
-            yield
+            if dtype == "float64" and task is not None:
+                with wide_names(task.__dict__):
+                    yield
+            else:
+                yield
 
     def can_lower_to(self, dtype):
         return dtype != "bfloat16"

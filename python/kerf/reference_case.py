@@ -12,6 +12,16 @@ from kerf.task_module import describe, stage
 SHORT_NS = 250_000_000
 
 
+def stored_length(entry):
+    """Bytes of a tensor in its file, from its entry in the manifest."""
+    length = {"bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "bfloat16": 2}.get(entry["dtype"])
+    if length is None:
+        length = int("".join(c for c in entry["dtype"] if c.isdigit())) // 8
+    for size in entry["shape"]:
+        length *= size
+    return length
+
+
 class Case:
     """Holds the model and the inputs as they were drawn, and the files that can restore them."""
 
@@ -85,23 +95,14 @@ class Case:
 
     def _restore(self, entry):
         framework = self.framework
-        length = self._length(entry)
+        length = stored_length(entry)
         return framework.from_buffer(entry["dtype"], entry["shape"], self._stored.view(entry["offset"], length))
-
-    @staticmethod
-    def _length(entry):
-        width = {"bool": 1, "float8_e4m3fn": 1, "float8_e5m2": 1, "bfloat16": 2}.get(entry["dtype"])
-        if width is None:
-            width = int("".join(c for c in entry["dtype"] if c.isdigit())) // 8
-        for size in entry["shape"]:
-            width *= size
-        return width
 
     def is_stored(self, entry, tensor):
         """Whether the tensor's bytes are those in the file."""
         if self.framework.dtype(tensor) != entry["dtype"] or self.framework.shape(tensor) != entry["shape"]:
             return False
-        return same_bytes(self.framework.buffer(tensor), self._stored.view(entry["offset"], self._length(entry)))
+        return same_bytes(self.framework.buffer(tensor), self._stored.view(entry["offset"], stored_length(entry)))
 
     def _notice_changes(self):
         """A reference may write into its arguments. The files hold them as they were."""
@@ -185,7 +186,7 @@ class Case:
 
     def stored_outputs(self):
         reader = RawReader(os.path.join(self.folder, self.entry["output_file"]))
-        return [reader.view(entry["offset"], self._length(entry)) for entry in self.entry["outputs"]]
+        return [reader.view(entry["offset"], stored_length(entry)) for entry in self.entry["outputs"]]
 
     def gives_stored_outputs(self, result):
         found, _ = self.outputs(result)

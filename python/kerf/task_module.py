@@ -65,8 +65,14 @@ class Task:
         # Some libraries look classes up by their module's name (pickle, dataclasses, torch.jit).
         sys.modules[self.module.__name__] = self.module
         with stage("load", path):
-            exec(compile(text, path, "exec"), self.module.__dict__)
+            exec(self._compile(text), self.module.__dict__)
         self._check()
+
+    def _compile(self, text):
+        try:
+            return compile(text, self.path, "exec")
+        except SyntaxError as error:
+            raise TaskError("load", f"Syntax error in task_desc: {error.msg}", error.lineno) from error
 
     def _check(self):
         missing = [] if isinstance(getattr(self.module, "Model", None), type) else ["class Model"]

@@ -140,6 +140,19 @@ def describe(name, value):
     return entry
 
 
+def restore(entry, shown):
+    """The value that describe() described. `shown` is one of its kind: what JSON cannot hold is taken from there."""
+    kind = entry["kind"]
+    if kind in ("int", "bool", "string"):
+        return entry["value"]
+    if kind == "float":
+        return float(entry["value"])
+    if kind in ("ints", "floats"):
+        items = [float(item) for item in entry["value"]] if kind == "floats" else entry["value"]
+        return tuple(items) if isinstance(shown, tuple) else items
+    return shown
+
+
 def _is_int(value):
     return isinstance(value, int) and not isinstance(value, bool) and int(value) in INT64
 

@@ -28,6 +28,7 @@ struct Interpreter {
   std::string prefix;        // sys.prefix, the virtual environment's folder
   std::string base_prefix;   // the installation behind it
   std::string user_base;     // where `pip install --user` puts packages; empty when not used
+  std::string include_path;  // Python.h, for what compiles against it
   std::string library_path;  // LD_LIBRARY_PATH when it was asked, which it may need again
   std::vector<std::string> import_paths;  // sys.path
   // What must be in view for the framework to be imported, besides the distribution's own folders:

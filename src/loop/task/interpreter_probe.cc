@@ -25,10 +25,11 @@ constexpr auto kTimeout = std::chrono::seconds(120);  // a cold torch import fro
 constexpr const char* kScript = R"PY(
 import sys
 sys.path = [p for p in sys.path if p]
-import importlib, importlib.util, json, os, site
+import importlib, importlib.util, json, os, site, sysconfig
 name = sys.argv[1]
 answer = {"python": sys.version.split()[0], "prefix": sys.prefix, "base_prefix": sys.base_prefix,
           "real_executable": os.path.realpath(sys.executable), "user_base": "", "version": "", "problem": "",
+          "include": sysconfig.get_paths()["include"],
           "library_path": os.environ.get("LD_LIBRARY_PATH", "")}
 try:
     if importlib.util.find_spec(name) is None:
@@ -102,6 +103,8 @@ bool ParseAnswer(std::string_view text, ProbeAnswer& answer) {
       json.ReadString(found.real_executable);
     } else if (key == "user_base") {
       json.ReadString(found.user_base);
+    } else if (key == "include") {
+      json.ReadString(found.include_path);
     } else if (key == "library_path") {
       json.ReadString(found.library_path);
     } else if (key == "version") {

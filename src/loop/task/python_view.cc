@@ -76,9 +76,12 @@ Result<PythonView> MakePythonView(const Interpreter& interpreter, int threads, b
       view.policy.Read(path, Inside(Clean(path), namespaces));
     }
   }
+  // Without namespaces the sandbox takes paths below /work for its own, unless they are named.
+  if (!namespaces && !IsInView(interpreter.path, interpreter)) view.policy.Read(interpreter.path);
   // A link, not the file: from where it lies the interpreter finds its shared library.
   const bool below_usr = IsBelow(interpreter.path, "/usr") || IsBelow(interpreter.path, "/bin");
-  if (interpreter.path != real && !below_usr && !IsInView(interpreter.path, interpreter)) {
+  if (namespaces && interpreter.path != real && !below_usr &&
+      !IsInView(interpreter.path, interpreter)) {
     view.policy.Link(real, view.python);
   }
   // How many processors and caches there are; libraries choose their kernels and blocks by it.

@@ -126,6 +126,16 @@ class Maker {
   }
 
  private:
+  // inductor includes Python.h; the distribution's is in view already.
+  void AddHeaders(bool inside, sandbox::Policy& policy) const {
+    const std::string& path = interpreter_.include_path;
+    if (path.empty() || path.starts_with("/usr/") || ::access(path.c_str(), R_OK) != 0) return;
+    for (const sandbox::Bind& bind : policy.read_only()) {
+      if (path == bind.inside || path.starts_with(bind.inside + "/")) return;
+    }
+    if (!inside || !path.starts_with("/tmp/")) policy.Read(path);
+  }
+
   Result<sandbox::Outcome> Run(const std::string& task_folder, const std::string& work) {
     const sandbox::SandboxLevel available = sandbox::Probe();
     KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
@@ -140,6 +150,7 @@ class Maker {
     view.policy.WorkFolder(work);
     if (!inside) view.policy.Variable("HOME", work);
     if (Compiles(options_)) {
+      AddHeaders(inside, view.policy);
       view.policy.Weaken(sandbox::AllowExecFromWorkFolder{});
       view.policy.Variable("TORCHINDUCTOR_CACHE_DIR",
                            (inside ? sandbox::kWorkInside : work) + std::string("/inductor"));
