@@ -161,7 +161,8 @@ class BudgetMaker {
         const auto count = static_cast<double>(bins_[static_cast<size_t>(e)].count);
         if (count == 0) continue;
         plain2 += count * std::pow(plain_loop_[static_cast<size_t>(e)], 2);
-        const double element = budget_.ElementBudget(PowerOfTwo(e + 1));
+        const double element =
+            budget_.relative_ * u_ * PowerOfTwo(e + 1) + budget_.floors_[static_cast<size_t>(e)];
         budget2 += count * element * element;
       }
       const auto n = static_cast<double>(cls.count);

@@ -454,6 +454,31 @@ TEST(Tolerance, AFewElementsOfVeryDifferentMagnitude) {
   }
 }
 
+TEST(Tolerance, LuckOfASmallReferenceIsNoStandard) {
+  // Differences of squares: the error does not shrink with the result. Some of a few elements have
+  // a magnitude of their own, and a reference that was right there by chance.
+  for (uint64_t seed = 0; seed < 1000; ++seed) {
+    const auto n = static_cast<int64_t>(1 + seed % 40);
+    const Floats a = Inputs(static_cast<size_t>(n), 2 * seed);
+    const Floats b = Inputs(static_cast<size_t>(n), 2 * seed + 1);
+    OwnedTensor reference(DType::kFloat32, {n});
+    OwnedTensor oracle(DType::kFloat64, {n});
+    OwnedTensor candidate(DType::kFloat32, {n});
+    for (int64_t i = 0; i < n; ++i) {
+      const float x = 10 + a[static_cast<size_t>(i)];
+      const float y = 10 + b[static_cast<size_t>(i)];
+      const volatile float x2 = x * x;  // no fused product here
+      const volatile float y2 = y * y;
+      reference.Set(i, x2 - y2);
+      candidate.Set(i, std::fma(-y, y, static_cast<float>(x2)));
+      oracle.Set(i, (static_cast<double>(x) - y) * (static_cast<double>(x) + y));
+    }
+    const Expected expected{reference.view(), oracle.view()};
+    // A single lucky element cannot be told from an accurate reference.
+    if (n >= 8) ExpectRight(candidate, expected, "seed " + std::to_string(seed));
+  }
+}
+
 TEST(Tolerance, EverywhereBadButNeverTerribleFailsTheRmsTest) {
   const Doubles values = Normal(20000, 8);
   const OwnedTensor oracle(DType::kFloat64, {20000}, values);
