@@ -69,6 +69,9 @@ class BudgetMaker {
     budget_.growth_ = allowance_.growth;
     budget_.reduction_length_ = std::max(1.0, expected_.reduction_length);
     bins_ = CollectErrors(expected_, threads_);
+    for (uint32_t e = 0; e < kExponents; ++e) {
+      if (bins_[e].count > 0) budget_.top_exponent_ = e;
+    }
     MakeClasses();
     MakeFloors();
     MakeRmsLimits();
@@ -161,7 +164,8 @@ class BudgetMaker {
         const auto count = static_cast<double>(bins_[static_cast<size_t>(e)].count);
         if (count == 0) continue;
         plain2 += count * std::pow(plain_loop_[static_cast<size_t>(e)], 2);
-        const double element = budget_.ElementBudget(PowerOfTwo(e + 1));
+        const double element =
+            budget_.relative_ * u_ * PowerOfTwo(e + 1) + budget_.floors_[static_cast<size_t>(e)];
         budget2 += count * element * element;
       }
       const auto n = static_cast<double>(cls.count);
@@ -242,6 +246,13 @@ ElementLimits Budget::limits() const {
   limits.relative = relative_ * unit_roundoff_;
   limits.floors = floors_.data();
   for (size_t c = 1; c < kClassCount; ++c) limits.class_below[c - 1] = classes_[c].below;
+  limits.window_begin = top_exponent_ + 2 > kWindow ? top_exponent_ + 2 - kWindow : 1;
+  for (size_t c = 0; c < kClassCount; ++c) {
+    const double limit = classes_[c].rms_limit;
+    // Within float32's range, whatever the limit.
+    if (limit > 0)
+      limits.class_scale[c] = std::ldexp(1.0, std::clamp(-std::ilogb(limit), -100, 100));
+  }
   return limits;
 }
 

@@ -97,6 +97,7 @@ class Budget {
   double growth_ = 0;
   double reduction_length_ = 1;
   std::array<MagnitudeClass, kClassCount> classes_{};
+  uint32_t top_exponent_ = 0;  // of the largest element that is expected
   std::vector<double> floors_ = std::vector<double>(kExponents, 0.0);
 };
 

@@ -1,6 +1,6 @@
 // A reference's error at a magnitude is the largest one seen there. Large samples need nothing
 // else; a bin with a few elements may have been lucky, and an honest candidate must not fail for
-// that. So a bin with few samples borrows from its nearest well-filled bins:
+// that. So a bin with few samples borrows from the nearest bins that have enough together:
 //
 // - from a larger magnitude, scaled down along the slope that the well-filled bins show (0 when
 //   they show none: errors of sums do not shrink with the result);
@@ -23,7 +23,10 @@ namespace kerf::verify {
 namespace {
 
 constexpr int kBias = 1023;
+constexpr uint32_t kLargestExponent = 2046;  // of a finite number
 constexpr int64_t kWellFilled = 32;
+// Of the element itself. In the narrow formats luck would otherwise excuse any value.
+constexpr double kLargestLoan = 1.0 / 32;
 
 double PowerOfTwo(int exponent) { return std::ldexp(1.0, exponent - kBias); }
 
@@ -70,7 +73,7 @@ class Collector {
       const double magnitude =
           complex_ ? std::hypot(wanted[i & ~size_t{1}], wanted[i | 1]) : std::fabs(wanted[i]);
       const auto exponent = static_cast<uint32_t>(std::bit_cast<uint64_t>(magnitude) >> 52);
-      ExponentBin& bin = bins[std::max(exponent, low_)];
+      ExponentBin& bin = bins[std::clamp(exponent, low_, kLargestExponent)];
       ++bin.count;
       bin.max_error = std::max(bin.max_error, error);
       bin.sum_error2 += error * error;
@@ -126,12 +129,22 @@ double OwnError(const ExponentBins& bins, int exponent, double unit_roundoff) {
                   unit_roundoff / 2 * PowerOfTwo(exponent));
 }
 
-// Nearest bin in one direction that has at least `count` samples, or -1.
-int Nearest(const ExponentBins& bins, int from, int direction, int64_t count) {
+// What the bins on one side of `from` say about it: the nearest ones, until they hold enough
+// samples together. Their errors count `shrink` times for each step away.
+double Loan(const ExponentBins& bins, int from, int direction, double shrink,
+            double unit_roundoff) {
+  double loan = 0;
+  double factor = 1;
+  int64_t samples = 0;
   for (int e = from + direction; e >= 0 && e < static_cast<int>(kExponents); e += direction) {
-    if (bins[static_cast<size_t>(e)].count >= count) return e;
+    factor *= shrink;
+    const int64_t count = bins[static_cast<size_t>(e)].count;
+    if (count == 0) continue;
+    loan = std::max(loan, factor * OwnError(bins, e, unit_roundoff));
+    samples += count;
+    if (samples >= kWellFilled) break;
   }
-  return -1;
+  return loan;
 }
 
 }  // namespace
@@ -162,10 +175,6 @@ ExponentBins CollectErrors(const Expected& expected, int threads) {
 ErrorProfile MakeProfile(const ExponentBins& bins, double unit_roundoff) {
   ErrorProfile profile;
   profile.slope = FitSlope(bins, unit_roundoff);
-  int64_t most = 0;
-  for (const ExponentBin& bin : bins) most = std::max(most, bin.count);
-  // Where no bin is well filled, all of them together are what there is.
-  const int64_t enough = most >= kWellFilled ? kWellFilled : 1;
   for (int e = 0; e < static_cast<int>(kExponents); ++e) {
     const ExponentBin& bin = bins[static_cast<size_t>(e)];
     if (bin.count == 0) continue;
@@ -173,18 +182,19 @@ ErrorProfile MakeProfile(const ExponentBins& bins, double unit_roundoff) {
     if (bin.max_error > 1.01 * unit_roundoff * PowerOfTwo(e + 1)) profile.rounded_once = false;
     const double own = OwnError(bins, e, unit_roundoff);
     double loan = 0;
-    const int64_t lender = bin.count < kWellFilled ? enough : 1;
-    const int above = Nearest(bins, e, 1, lender);
-    const int below = Nearest(bins, e, -1, lender);
-    // Between well-filled bins only direct neighbours even each other out.
-    const bool near = bin.count >= kWellFilled;
-    if (above >= 0 && (!near || above == e + 1)) {
-      loan = OwnError(bins, above, unit_roundoff) * std::exp2((e - above) * profile.slope);
+    if (bin.count < kWellFilled) {
+      loan = std::max(Loan(bins, e, 1, std::exp2(-profile.slope), unit_roundoff),
+                      Loan(bins, e, -1, 1, unit_roundoff));
+      loan = std::min({loan, own * LuckLimit(bin.count), PowerOfTwo(e) * kLargestLoan});
+    } else {
+      // Well-filled bins are evened out with their direct neighbours only.
+      if (bins[static_cast<size_t>(e) + 1].count > 0) {
+        loan = OwnError(bins, e + 1, unit_roundoff) * std::exp2(-profile.slope);
+      }
+      if (bins[static_cast<size_t>(e) - 1].count > 0) {
+        loan = std::max(loan, OwnError(bins, e - 1, unit_roundoff));
+      }
     }
-    if (below >= 0 && (!near || below == e - 1)) {
-      loan = std::max(loan, OwnError(bins, below, unit_roundoff));
-    }
-    if (!near) loan = std::min(loan, own * LuckLimit(bin.count));
     profile.error[static_cast<size_t>(e)] = std::max(own, loan);
   }
   return profile;

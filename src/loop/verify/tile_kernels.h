@@ -1,5 +1,6 @@
-// The inner loop of a comparison: one tile of candidate elements against the expected ones. Every
-// element is measured in double; where the processor allows it, several at a time.
+// The inner loop of a comparison: one tile of candidate elements against the expected ones, several
+// at a time where the processor allows it. Elements are measured in double; two of the same type
+// up to float32 in float32, where their difference is exact unless they are far apart.
 //
 // A kernel does the same for each element and leaves whatever needs thought to its caller: it
 // marks elements beyond their budget, and it lists the ones whose error is large enough to matter
@@ -26,7 +27,15 @@ struct ElementLimits {
   double relative = 0;
   const double* floors = nullptr;  // kExponents of them
   std::array<double, kClassCount - 1> class_below{};
+  // Hints for speed. Most magnitudes have exponents from here to kWindow - 2 above it: their floors
+  // are kept in registers.
+  uint32_t window_begin = 0;
+  // Powers of two that bring errors which matter for a class near 1, so that float32 holds their
+  // squares.
+  std::array<double, kClassCount> class_scale{1, 1, 1};
 };
+// One floor of the window is for zero and denormals.
+constexpr uint32_t kWindow = 32;
 
 struct TileSums {
   double max_abs = 0;

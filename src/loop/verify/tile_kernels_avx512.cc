@@ -10,6 +10,8 @@
 #endif
 #include <immintrin.h>
 
+#include <algorithm>
+
 #include "loop/verify/element.h"
 
 #define KERF_AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,f16c")))
@@ -19,6 +21,18 @@ namespace kerf::verify {
 namespace {
 
 constexpr size_t kLanes = 8;
+// Sums of squares of a tile stay finite below it.
+constexpr double kFloatOverflows = 0x1p50;
+
+uint32_t WindowBegin(const ElementLimits& limits) {
+  return std::clamp<uint32_t>(limits.window_begin, 1, kExponents - kWindow);
+}
+
+void FillWindow(const ElementLimits& limits, double* table) {
+  const uint32_t begin = WindowBegin(limits);
+  table[0] = limits.floors[0];
+  for (uint32_t i = 1; i < kWindow; ++i) table[i] = limits.floors[begin + i - 1];
+}
 
 struct Float64 {
   static constexpr DType kDType = DType::kFloat64;
@@ -32,6 +46,7 @@ struct Float32 {
   KERF_AVX512_INLINE __m512d Load(const Storage* from) {
     return _mm512_cvtps_pd(_mm256_loadu_ps(from));
   }
+  KERF_AVX512_INLINE __m512 LoadFloats(const Storage* from) { return _mm512_loadu_ps(from); }
 };
 
 struct Float16 {
@@ -40,6 +55,9 @@ struct Float16 {
   KERF_AVX512_INLINE __m512d Load(const Storage* from) {
     const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
     return _mm512_cvtps_pd(_mm256_cvtph_ps(halves));
+  }
+  KERF_AVX512_INLINE __m512 LoadFloats(const Storage* from) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
   }
 };
 
@@ -51,6 +69,82 @@ struct BFloat16 {
     const __m256i words = _mm256_slli_epi32(_mm256_cvtepu16_epi32(halves), 16);
     return _mm512_cvtps_pd(_mm256_castsi256_ps(words));
   }
+  KERF_AVX512_INLINE __m512 LoadFloats(const Storage* from) {
+    const __m256i halves = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(halves), 16));
+  }
+};
+
+// The floors of the usual exponents in registers; a gather from memory takes several times as long
+// as all the rest. The first one is for the exponent 0.
+class DoubleWindow {
+ public:
+  KERF_AVX512 explicit DoubleWindow(const ElementLimits& limits)
+      : floors_(limits.floors), before_(_mm512_set1_epi64(WindowBegin(limits) - 1)) {
+    double table[kWindow];
+    FillWindow(limits, table);
+    for (size_t i = 0; i < 4; ++i) table_[i] = _mm512_loadu_pd(table + 8 * i);
+  }
+
+  KERF_AVX512 __attribute__((always_inline)) [[nodiscard]] __m512d Floors(__m512d size) const {
+    const __m512i exponent = _mm512_srli_epi64(_mm512_castpd_si512(size), 52);
+    const __mmask8 not_zero = _mm512_test_epi64_mask(exponent, exponent);
+    const __m512i slot = _mm512_maskz_sub_epi64(not_zero, exponent, before_);
+    if (_mm512_cmpgt_epu64_mask(slot, _mm512_set1_epi64(kWindow - 1)) != 0) [[unlikely]] {
+      return _mm512_i64gather_pd(exponent, floors_, 8);
+    }
+    const __mmask8 upper = _mm512_cmpgt_epu64_mask(slot, _mm512_set1_epi64(15));
+    return _mm512_mask_blend_pd(upper, _mm512_permutex2var_pd(table_[0], slot, table_[1]),
+                                _mm512_permutex2var_pd(table_[2], slot, table_[3]));
+  }
+
+ private:
+  const double* floors_;
+  __m512i before_;
+  __m512d table_[4];
+};
+
+// The same for sixteen float32.
+class FloatWindow {
+ public:
+  KERF_AVX512 explicit FloatWindow(const ElementLimits& limits)
+      : floors_(limits.floors),
+        before_(_mm512_set1_epi32(static_cast<int>(WindowBegin(limits)) - 1 - kRebias)) {
+    double table[kWindow];
+    float narrow[kWindow];
+    FillWindow(limits, table);
+    // A float32 of exponent 0 has at most the exponent kRebias as a double.
+    table[0] = limits.floors[kRebias];
+    for (size_t i = 0; i < kWindow; ++i) narrow[i] = static_cast<float>(table[i]);
+    table_[0] = _mm512_loadu_ps(narrow);
+    table_[1] = _mm512_loadu_ps(narrow + 16);
+  }
+
+  KERF_AVX512 __attribute__((always_inline)) [[nodiscard]] __m512 Floors(__m512 size) const {
+    const __m512i exponent = _mm512_srli_epi32(_mm512_castps_si512(size), 23);
+    const __mmask16 not_zero = _mm512_test_epi32_mask(exponent, exponent);
+    const __m512i slot = _mm512_maskz_sub_epi32(not_zero, exponent, before_);
+    if (_mm512_cmpgt_epu32_mask(slot, _mm512_set1_epi32(kWindow - 1)) != 0) [[unlikely]] {
+      return FromMemory(exponent);
+    }
+    return _mm512_permutex2var_ps(table_[0], slot, table_[1]);
+  }
+
+ private:
+  // Exponents of float32 are that much smaller than those of double.
+  static constexpr int kRebias = 1023 - 127;
+
+  KERF_AVX512 __attribute__((noinline)) [[nodiscard]] __m512 FromMemory(__m512i exponent) const {
+    alignas(64) int exponents[16];
+    alignas(64) float result[16];
+    _mm512_store_si512(exponents, exponent);
+    for (size_t i = 0; i < 16; ++i) result[i] = static_cast<float>(floors_[exponents[i] + kRebias]);
+    return _mm512_load_ps(result);
+  }
+
+  const double* floors_;
+  __m512i before_;
+  __m512 table_[2];
 };
 
 struct Sums {
@@ -74,6 +168,7 @@ KERF_AVX512 void Kernel(const Tile& tile, const ElementLimits& limits, double no
                         TileSums& out, TileFindings& findings) {
   const auto* candidate = static_cast<const typename Candidate::Storage*>(tile.candidate);
   const auto* expected = static_cast<const typename Expected::Storage*>(tile.expected);
+  const DoubleWindow window(limits);
   const __m512d relative = _mm512_set1_pd(limits.relative);
   const __m512d ratio = _mm512_set1_pd(notable_ratio);
   const __m512d infinity = _mm512_set1_pd(__builtin_inf());
@@ -90,9 +185,7 @@ KERF_AVX512 void Kernel(const Tile& tile, const ElementLimits& limits, double no
     const __m512d error = _mm512_abs_pd(_mm512_sub_pd(Candidate::Load(candidate + i), wanted));
     const __m512d size =
         kOwnMagnitude ? _mm512_loadu_pd(tile.magnitude + i) : _mm512_abs_pd(wanted);
-    const __m512i exponent = _mm512_srli_epi64(_mm512_castpd_si512(size), 52);
-    const __m512d budget =
-        _mm512_fmadd_pd(size, relative, _mm512_i64gather_pd(exponent, limits.floors, 8));
+    const __m512d budget = _mm512_fmadd_pd(size, relative, window.Floors(size));
     const __mmask8 finite = _mm512_cmp_pd_mask(error, infinity, _CMP_LT_OQ);
     const auto not_finite = static_cast<__mmask8>(~finite);
     const auto beyond =
@@ -132,6 +225,112 @@ KERF_AVX512 void Kernel(const Tile& tile, const ElementLimits& limits, double no
                   whole, rest, limits, notable_ratio, out, findings);
 }
 
+KERF_AVX512_INLINE double ReduceAdd(__m512 values) {
+  return static_cast<double>(_mm512_reduce_add_ps(values));
+}
+
+// Lanes where both are finite and only their difference is not.
+KERF_AVX512_INLINE unsigned Overflown(__m512 candidate, __m512 wanted, __mmask16 not_finite) {
+  const __m512 infinity = _mm512_set1_ps(__builtin_inff());
+  return _mm512_cmp_ps_mask(_mm512_abs_ps(candidate), infinity, _CMP_LT_OQ) &
+         _mm512_cmp_ps_mask(_mm512_abs_ps(wanted), infinity, _CMP_LT_OQ) & not_finite;
+}
+
+// Two tensors of one type up to float32, sixteen elements at a time.
+template <typename Type>
+KERF_AVX512 void FloatKernel(const Tile& tile, const ElementLimits& limits, double notable_ratio,
+                             TileSums& out, TileFindings& findings) {
+  constexpr size_t kFloatLanes = 16;
+  const auto* candidate = static_cast<const typename Type::Storage*>(tile.candidate);
+  const auto* expected = static_cast<const typename Type::Storage*>(tile.expected);
+  const FloatWindow window(limits);
+  const __m512 relative = _mm512_set1_ps(static_cast<float>(limits.relative));
+  const __m512 ratio = _mm512_set1_ps(static_cast<float>(notable_ratio));
+  const __m512 infinity = _mm512_set1_ps(__builtin_inff());
+  const __m512 below1 = _mm512_set1_ps(static_cast<float>(limits.class_below[0]));
+  const __m512 below2 = _mm512_set1_ps(static_cast<float>(limits.class_below[1]));
+  const __m512 scale0 = _mm512_set1_ps(static_cast<float>(limits.class_scale[0]));
+  const __m512 scale1 = _mm512_set1_ps(static_cast<float>(limits.class_scale[1]));
+  const __m512 scale2 = _mm512_set1_ps(static_cast<float>(limits.class_scale[2]));
+  const __m512i lane_numbers =
+      _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512 max_abs = _mm512_setzero_ps();
+  __m512 sum_abs = _mm512_setzero_ps();
+  __m512 squares0 = _mm512_setzero_ps();
+  __m512 squares1 = _mm512_setzero_ps();
+  __m512 squares2 = _mm512_setzero_ps();
+  auto* beyond_halves = reinterpret_cast<uint16_t*>(findings.beyond.data());
+  unsigned any_beyond = 0;
+  unsigned overflown = 0;
+  size_t notable_count = 0;
+  const size_t whole = tile.count / kFloatLanes * kFloatLanes;
+  for (size_t i = 0; i < whole; i += kFloatLanes) {
+    const __m512 wanted = Type::LoadFloats(expected + i);
+    const __m512 got = Type::LoadFloats(candidate + i);
+    const __m512 error = _mm512_abs_ps(_mm512_sub_ps(got, wanted));
+    const __m512 size = _mm512_abs_ps(wanted);
+    const __m512 budget = _mm512_fmadd_ps(size, relative, window.Floors(size));
+    const __mmask16 finite = _mm512_cmp_ps_mask(error, infinity, _CMP_LT_OQ);
+    const auto not_finite = static_cast<__mmask16>(~finite);
+    const auto beyond =
+        static_cast<__mmask16>(_mm512_cmp_ps_mask(error, budget, _CMP_NLE_UQ) | not_finite);
+    const auto notable = static_cast<__mmask16>(
+        _mm512_cmp_ps_mask(error, _mm512_mul_ps(budget, ratio), _CMP_NLE_UQ) | not_finite);
+    beyond_halves[i / kFloatLanes] = beyond;
+    any_beyond |= beyond;
+    if (notable != 0) [[unlikely]] {
+      overflown |= Overflown(got, wanted, not_finite);
+      const __m512i indices =
+          _mm512_add_epi32(lane_numbers, _mm512_set1_epi32(static_cast<int>(i)));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(findings.notable.data() + notable_count),
+                          _mm512_cvtepi32_epi16(_mm512_maskz_compress_epi32(notable, indices)));
+      notable_count += static_cast<size_t>(__builtin_popcount(notable));
+    }
+    const __m512 counted = _mm512_maskz_mov_ps(finite, error);
+    max_abs = _mm512_max_ps(max_abs, counted);
+    const __m512 scaled0 = _mm512_mul_ps(counted, scale0);
+    sum_abs = _mm512_add_ps(sum_abs, scaled0);
+    squares0 = _mm512_fmadd_ps(scaled0, scaled0, squares0);
+    const __mmask16 small = _mm512_cmp_ps_mask(size, below1, _CMP_LT_OQ);
+    const __m512 scaled1 = _mm512_maskz_mul_ps(small, counted, scale1);
+    squares1 = _mm512_fmadd_ps(scaled1, scaled1, squares1);
+    const __mmask16 tiny = _mm512_cmp_ps_mask(size, below2, _CMP_LT_OQ);
+    if (tiny != 0) [[unlikely]] {
+      const __m512 scaled2 = _mm512_maskz_mul_ps(tiny, counted, scale2);
+      squares2 = _mm512_fmadd_ps(scaled2, scaled2, squares2);
+    }
+  }
+  TileSums part;
+  part.max_abs = _mm512_reduce_max_ps(max_abs);
+  part.sum_abs = ReduceAdd(sum_abs) / limits.class_scale[0];
+  const auto& scales = limits.class_scale;
+  part.sum_squares = {ReduceAdd(squares0) / (scales[0] * scales[0]),
+                      ReduceAdd(squares1) / (scales[1] * scales[1]),
+                      ReduceAdd(squares2) / (scales[2] * scales[2])};
+  findings.any_beyond = any_beyond != 0;
+  findings.notable_count = notable_count;
+  for (size_t i = whole / kFloatLanes; i < findings.beyond.size() * 4; ++i) beyond_halves[i] = 0;
+  const bool lost =
+      !(part.sum_squares[0] + part.sum_squares[1] + part.sum_squares[2] < __builtin_inf()) ||
+      !(part.max_abs * scales[0] < kFloatOverflows);
+  if (lost || overflown != 0) [[unlikely]] {
+    // Errors so large that float32 lost their squares: sum this tile in double.
+    TileFindings ignored;
+    Kernel<Type, Type, false>({tile.candidate, tile.expected, nullptr, whole}, limits,
+                              __builtin_inf(), out, ignored);
+  } else {
+    out.Add(part);
+  }
+  if (whole == tile.count) return;
+  double candidate_tail[kFloatLanes];
+  double expected_tail[kFloatLanes];
+  const size_t rest = tile.count - whole;
+  DecodeElements(Type::kDType, candidate + whole, rest, candidate_tail);
+  DecodeElements(Type::kDType, expected + whole, rest, expected_tail);
+  MeasureOneByOne(candidate_tail, expected_tail, nullptr, whole, rest, limits, notable_ratio, out,
+                  findings);
+}
+
 void DoubleKernel(const Tile& tile, const ElementLimits& limits, double notable_ratio,
                   TileSums& out, TileFindings& findings) {
   if (tile.magnitude != nullptr) {
@@ -143,7 +342,7 @@ void DoubleKernel(const Tile& tile, const ElementLimits& limits, double notable_
 
 template <typename Candidate>
 TileKernel WithExpected(DType expected) {
-  if (expected == Candidate::kDType) return Kernel<Candidate, Candidate, false>;
+  if (expected == Candidate::kDType) return FloatKernel<Candidate>;
   if (expected == DType::kFloat64) return Kernel<Candidate, Float64, false>;
   return nullptr;
 }
