@@ -98,7 +98,7 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
                         sandbox::ChooseLevel(request.mode, *options.available));
   KERF_ASSIGN_OR_RETURN(const task::PythonView view,
                         task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
-  options.python = {view.policy, view.python};
+  options.python = {view.policy, view.python, interpreter.include_path};
   KERF_ASSIGN_OR_RETURN(setup.verifier,
                         verify::Verifier::Make(std::move(reference), std::move(options),
                                                context.clock, *setup.random));

@@ -58,7 +58,7 @@ std::string TimingText(const TimingReport& timing, const Output& out) {
                   {TimeText(side.p10_ns)},
                   {TimeText(side.p90_ns)},
                   {std::to_string(side.samples_ns.size())},
-                  {side.error}});
+                  {Shortened(Printable(side.error), 100)}});
   }
   std::string text = table.Render(out);
   for (const SpeedupReport& one : timing.speedups) {

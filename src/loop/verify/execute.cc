@@ -89,6 +89,9 @@ class Trial {
     if (seen != hashes_.end() && seen->second == hash) return;  // judged before
     if (seen != hashes_.end()) verdict_.deterministic = false;
     Judgement judgement = expectations_.Judge(i, out);
+    if (options_.compat_aikg && verdict_.aikg.empty()) {
+      verdict_.aikg = expectations_.JudgeLikeAikg(i, out);
+    }
     CaseReport& report = verdict_.cases[i];
     report.outputs = std::move(judgement.outputs);
     if (judgement.finding.bad()) {

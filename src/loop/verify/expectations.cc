@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "loop/verify/aikg_verdict.h"
+#include "loop/verify/reduction_length.h"
+
 namespace kerf::verify {
 namespace {
 
@@ -9,6 +12,21 @@ constexpr size_t kWorstShown = 8;
 
 TensorView View(const Mapping& file, const StoredTensor& tensor) {
   return {tensor.spec, file.data() + tensor.offset};
+}
+
+std::vector<TensorSpec> InputSpecs(const ReferenceCase& one) {
+  std::vector<TensorSpec> specs;
+  for (const auto* list : {&one.inputs, &one.parameters}) {
+    for (const Argument& argument : *list) {
+      if (argument.kind == Argument::Kind::kTensor) specs.push_back(argument.tensor.spec);
+    }
+  }
+  return specs;
+}
+
+AikgFramework AikgFrameworkOf(const std::string& name) {
+  if (name == "numpy") return AikgFramework::kNumpy;
+  return name == "mindspore" ? AikgFramework::kMindspore : AikgFramework::kTorch;
 }
 
 // What a downgrade looks like: the error is about that of the run in lower precision, not garbage.
@@ -107,6 +125,7 @@ Expected Expectations::expected(size_t i, size_t k) const {
   expected.reference = View(file, one.outputs.at(k));
   if (k < one.oracle.size() && one.oracle[k]) expected.oracle = View(file, *one.oracle[k]);
   if (k < one.lower.size() && one.lower[k]) expected.lower = View(file, *one.lower[k]);
+  expected.reduction_length = EstimateReductionLength(InputSpecs(one), one.outputs[k].spec);
   return expected;
 }
 
@@ -131,6 +150,28 @@ Judgement Expectations::Judge(size_t i, const OutputFile& out) {
     judgement.log += LogOf(comparison, output, one);
   }
   return judgement;
+}
+
+std::vector<AikgReport> Expectations::JudgeLikeAikg(size_t i, const OutputFile& out) const {
+  std::vector<AikgReport> reports;
+  const ReferenceCase& one = reference_->cases.at(i);
+  for (const AikgGeneration generation : {AikgGeneration::kSeed, AikgGeneration::kHead}) {
+    AikgReport report;
+    report.passed = true;
+    report.generation = generation == AikgGeneration::kSeed ? "seed" : "head";
+    for (size_t k = 0; k < one.outputs.size() && report.passed; ++k) {
+      const AikgVerdict verdict =
+          MakeAikgVerdict(expected(i, k).reference, {one.outputs[k].spec, out.data(k)}, generation,
+                          AikgFrameworkOf(reference_->framework));
+      report.passed = verdict.passed;
+      report.err_count = verdict.error_count;
+      report.allowed = verdict.allowed;
+      report.limit = verdict.limit;
+      report.message = verdict.message;
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
 }
 
 }  // namespace kerf::verify

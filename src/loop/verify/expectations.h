@@ -38,6 +38,8 @@ class Expectations {
   const Budget& budget(size_t i, size_t k);
   // The snapshot of a call on case i.
   Judgement Judge(size_t i, const OutputFile& out);
+  // What AIKG would say of it, in each of its generations.
+  [[nodiscard]] std::vector<AikgReport> JudgeLikeAikg(size_t i, const OutputFile& out) const;
 
  private:
   struct Case {

@@ -171,8 +171,8 @@ class Race {
     return report;
   }
 
-  // Whether the runner's clock and the judge's tell the same story. Medians: a busy machine makes single round
-  // trips slow, a lying clock all of them.
+  // Whether the runner's clock and the judge's tell the same story. Medians: a busy machine makes
+  // single round trips slow, a lying clock all of them.
   [[nodiscard]] bool ClocksAgree() const {
     std::vector<double> rest;
     std::vector<double> walls;
@@ -265,8 +265,9 @@ class Race {
     if (good) {
       if (candidate) out.TakeSnapshot();
       if (keep) {
-        side.samples.push_back(
-            {static_cast<double>(done.reply.region_ns), static_cast<double>(done.wall.count())});
+        side.samples.push_back({static_cast<double>(done.reply.region_ns),
+                                static_cast<double>(done.wall.count()),
+                                static_cast<double>(ping.wall.count())});
       }
       if (!candidate) out.TakeSnapshot();
       return true;

@@ -76,10 +76,15 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
   return spec;
 }
 
-void AllowCompiling(const std::string& work_folder, RunnerSpec& spec) {
+void AllowCompiling(const std::string& work_folder, const std::string& include_path,
+                    RunnerSpec& spec) {
   spec.policy.WorkFolder(work_folder);
+  // The distribution's own headers are in view already.
+  if (!include_path.empty() && include_path.rfind("/usr/", 0) != 0) spec.policy.Read(include_path);
   spec.policy.Weaken(sandbox::AllowExecFromWorkFolder{});
-  spec.policy.Variable("TORCHINDUCTOR_CACHE_DIR", "/w/inductor").Variable("TMPDIR", "/w").Variable("TORCHINDUCTOR_COMPILE_THREADS", "1");
+  spec.policy.Variable("TORCHINDUCTOR_CACHE_DIR", "/w/inductor")
+      .Variable("TMPDIR", "/w")
+      .Variable("TORCHINDUCTOR_COMPILE_THREADS", "1");
 }
 
 std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference) {

@@ -17,7 +17,8 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
 
 // Weakens the sandbox of `spec`: what the framework compiles in there may be executed. Only for
 // references, which the user wrote.
-void AllowCompiling(const std::string& work_folder, RunnerSpec& spec);
+void AllowCompiling(const std::string& work_folder, const std::string& include_path,
+                    RunnerSpec& spec);
 
 std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference);
 std::string DescribeReference(const std::string& file_name, const Reference& reference,

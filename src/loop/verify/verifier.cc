@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "loop/verify/elf_symbols.h"
 #include "loop/verify/execute.h"
+#include "loop/verify/fitness.h"
 #include "loop/verify/native_build.h"
 #include "loop/verify/native_runner.h"
 #include "loop/verify/perform.h"
@@ -185,7 +186,8 @@ Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
   return Perform(contenders, *expectations_, perform, random_, verdict);
 }
 
-Contender Verifier::Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept) {
+Contender Verifier::Baseline(const char* name, bool compile,
+                             std::unique_ptr<WarmInterpreter>& kept) {
   Contender contender{name, {}, ""};
   if (kept == nullptr || !kept->alive()) {
     Result<std::unique_ptr<WarmInterpreter>> started = StartBaseline(compile);
@@ -205,12 +207,20 @@ Result<std::unique_ptr<WarmInterpreter>> Verifier::StartBaseline(bool compile) {
   if (compile) {
     KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.cache_dir + "/scratch"));
     compiler_folder_ = std::move(folder);
-    AllowCompiling(compiler_folder_->path(), spec);
+    AllowCompiling(compiler_folder_->path(), options_.python->include_path, spec);
   }
   return WarmInterpreter::Start(spec);
 }
 
-void Verifier::JudgeTask(Verdict&) {}
+void Verifier::JudgeTask(Verdict& verdict) {
+  if (!unfitness_.has_value()) unfitness_ = FindUnfitness(*expectations_, options_.threads);
+  verdict.task.fit = unfitness_->empty();
+  for (const Unfitness& one : *unfitness_) verdict.task.notes.push_back(one.text);
+  if (!unfitness_->empty()) {
+    const Unfitness& first = unfitness_->front();
+    verdict.Blame(VerdictStatus::kTaskUnfit, first.reason, first.text);
+  }
+}
 
 std::chrono::milliseconds Verifier::CallTimeout() const {
   if (options_.call_timeout.has_value()) return *options_.call_timeout;

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "loop/verify/execute.h"
 #include "loop/verify/expectations.h"
+#include "loop/verify/fitness.h"
 #include "loop/verify/perform.h"
 #include "loop/verify/runner.h"
 #include "loop/verify/scratch.h"
@@ -32,6 +33,7 @@ namespace kerf::verify {
 struct PythonPort {
   sandbox::Policy policy;
   std::string python;
+  std::string include_path;  // of Python.h, for what the framework compiles
 };
 
 struct VerifierOptions {
@@ -83,6 +85,7 @@ class Verifier {
   Clock& clock_;
   IdSource& random_;
   std::optional<Expectations> expectations_;
+  std::optional<std::vector<Unfitness>> unfitness_;  // found when first asked for
   // Started when first needed, kept for the next candidate.
   std::unique_ptr<WarmInterpreter> triton_;
   std::unique_ptr<WarmInterpreter> eager_;
