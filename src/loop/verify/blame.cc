@@ -93,10 +93,7 @@ Finding JudgeReply(const Exchange& exchange) {
   }
   switch (exchange.reply.kind) {
     case Reply::Kind::kLoadFailed:
-      return {
-          VerdictStatus::kCallError,
-          exchange.text.find("kerf_kernel") != std::string::npos ? "entry_missing" : "load_failed",
-          exchange.text};
+      return FromLoadFailure(exchange.text);
     case Reply::Kind::kRaised:
       return FromException(exchange.text);
     case Reply::Kind::kDone:
