@@ -1,0 +1,2 @@
+#pragma once
+#include "kerf_simt/cuda.h"
