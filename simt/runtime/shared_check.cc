@@ -72,9 +72,7 @@ void Worker::RecordAccess(const void* p, unsigned bytes, Access access, const ch
   if (access == Access::kRead) return;
   if (read) {
     for (uint16_t reader : {c.reader, c.other_reader}) {
-      if (Unordered(reader, c.read_epoch) && access == Access::kWrite) {
-        ReportRace(c, false, reader, "writes", name, line);
-      }
+      if (Unordered(reader, c.read_epoch)) ReportRace(c, false, reader, "writes", name, line);
     }
   }
   if (written && access == Access::kWrite && Unordered(c.writer, c.write_epoch)) {

@@ -18,17 +18,19 @@ bool IsTriple(const Tokens& tokens, size_t i, std::string_view mark) {
          tokens[i].end == tokens[i + 1].begin && tokens[i + 1].end == tokens[i + 2].begin;
 }
 
-// Index of the bracket that `i` closes.
+// Index of the bracket that `i` closes. Inside parentheses < and > are comparisons.
 std::optional<size_t> MatchBack(const Tokens& tokens, size_t i) {
   const bool angle = tokens[i].Is(">");
-  int depth = 0;
+  int angles = 0;
+  int others = 0;
   for (size_t k = i + 1; k-- > 0;) {
     const Token& t = tokens[k];
-    if (t.Is(")") || t.Is("]") || t.Is("}") || (angle && t.Is(">"))) ++depth;
-    if (t.Is("(") || t.Is("[") || t.Is("{") || (angle && t.Is("<"))) {
-      if (--depth == 0) return k;
-    }
-    if (t.Is(";") || t.kind == TokenKind::kEndOfDefine) return std::nullopt;
+    if (t.Is(")") || t.Is("]") || t.Is("}")) ++others;
+    if (t.Is("(") || t.Is("[") || t.Is("{")) --others;
+    if (angle && others == 0 && t.Is(">")) ++angles;
+    if (angle && others == 0 && t.Is("<")) --angles;
+    if (others == 0 && angles == 0) return k;
+    if (others < 0 || t.Is(";") || t.kind == TokenKind::kEndOfDefine) return std::nullopt;
   }
   return std::nullopt;
 }

@@ -113,14 +113,16 @@ class SharedRewriter {
   // Index behind the bracket group that opens at i; `tokens_.size()` where it does not close.
   [[nodiscard]] size_t SkipGroup(size_t i) const {
     const bool angle = tokens_[i].Is("<");
-    int depth = 0;
+    int angles = 0;
+    int others = 0;
     for (; i < tokens_.size(); ++i) {
       const Token& t = tokens_[i];
-      if (OneOf(t, {"(", "[", "{"}) || (angle && t.Is("<"))) ++depth;
-      if (OneOf(t, {")", "]", "}"}) || (angle && t.Is(">"))) {
-        if (--depth == 0) return i + 1;
-      }
-      if (t.kind == TokenKind::kEndOfDefine) break;
+      if (OneOf(t, {"(", "[", "{"})) ++others;
+      if (OneOf(t, {")", "]", "}"})) --others;
+      if (angle && others == 0 && t.Is("<")) ++angles;
+      if (angle && others == 0 && t.Is(">")) --angles;
+      if (others == 0 && angles == 0) return i + 1;
+      if (others < 0 || t.kind == TokenKind::kEndOfDefine) break;
     }
     return tokens_.size();
   }
