@@ -42,6 +42,10 @@ struct BuildRequest {
   // Further folders the compiler may read, as host path and -I path inside.
   std::vector<sandbox::Bind> includes;
   std::string salt;  // whatever else the result depends on: a hash of those folders
+  // A source below one of those folders (as the inside sees it) that is linked in; compiled once,
+  // and kept.
+  std::string support;
+  std::vector<std::string> support_flags;
 };
 
 struct NativeBuild {

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/child_posix.h"
 #include "base/result.h"
@@ -65,15 +66,18 @@ class Runner {
   Exchange Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout);
   Exchange Go(std::chrono::milliseconds timeout);
   Exchange Ping(std::chrono::milliseconds timeout);
+  // What instrumented candidates wrote about themselves since this was last asked; also after the
+  // process's end.
+  std::string TakeFindings();
   // Ends the process if it still runs. An Error when the sandbox could not be built.
   const Result<sandbox::Outcome>& End();
 
  private:
-  Runner(Fd socket, Ending ending) : socket_(std::move(socket)), ending_(std::move(ending)) {}
+  Runner(Fd socket, Ending ending);
   bool WaitForHello();
   Exchange Ask(Command::Kind kind, const InputFile* in, const OutputFile* out,
                std::chrono::milliseconds timeout, OutputFile* snapshot = nullptr);
-  bool Send(const Command& command, const InputFile* in, const OutputFile* out);
+  bool Send(const Command& command, const std::vector<int>& fds);
   // False when nothing, or not a whole reply, came. `sender` is the pid of who sent it.
   bool Receive(Exchange& exchange, pid_t& sender);
   bool Await(std::chrono::steady_clock::time_point until);
@@ -87,6 +91,8 @@ class Runner {
   // before any code of the candidate ran.
   pid_t pid_ = -1;
   Fd pidfd_;
+  Fd findings_;
+  off_t findings_read_ = 0;
   uint64_t calls_ = 0;
 };
 

@@ -160,7 +160,7 @@ Candidate Load(const char* path) {
   candidate.guarded = Symbol<GuardedKernel>(library, "kerf_guarded_call");
   candidate.simt_report = Symbol<SimtReportFd>(library, "kerf_simt_report_fd");
   candidate.simt_register = Symbol<SimtRegister>(library, "kerf_simt_register");
-  candidate.simt_forget = Symbol<SimtForget>(library, "kerf_simt_forget");
+  candidate.simt_forget = Symbol<SimtForget>(library, "kerf_simt_forget_buffers");
   if (candidate.kernel == nullptr) {
     Reply reply = MakeReply(Reply::Kind::kLoadFailed);
     SetText(reply, "the library has no function kerf_kernel");
@@ -353,7 +353,10 @@ class Conversation {
     switch (session->command.kind) {
       case Command::Kind::kLoad:
         candidate_ = Load(library);
-        if (candidate_.simt_report != nullptr) candidate_.simt_report(2);
+        if (candidate_.simt_report != nullptr && !fds.empty()) {
+          // Ours for the rest of the process's life; the judge reads it, whatever becomes of us.
+          candidate_.simt_report(::fcntl(fds[0], F_DUPFD_CLOEXEC, 100));
+        }
         return;
       case Command::Kind::kPing:
         Send(MakeReply(Reply::Kind::kReady));

@@ -22,6 +22,7 @@
 #include "loop/verify/execute.h"
 #include "loop/verify/expectations.h"
 #include "loop/verify/fitness.h"
+#include "loop/verify/native_build.h"
 #include "loop/verify/perform.h"
 #include "loop/verify/runner.h"
 #include "loop/verify/scratch.h"
@@ -73,6 +74,9 @@ class Verifier {
   // nullopt when it does not build; the verdict says why.
   Result<std::optional<Loadable>> Prepare(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareCpp(const Candidate& candidate, Verdict& verdict);
+  // CUDA C and HIP on the CPU.
+  Result<std::optional<Loadable>> PrepareSimt(const Candidate& candidate, Verdict& verdict);
+  Result<std::optional<Loadable>> PrepareNative(const BuildRequest& request, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
   Status Measure(const Loadable& loadable, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
