@@ -77,15 +77,6 @@ class Compilation {
   sandbox::Policy policy_;
 };
 
-// Into the cache, in one step: another kerf may be doing the same.
-Status Store(const std::string& path, const std::string& bytes) {
-  const auto fs = MakePosixFileSystem();
-  KERF_RETURN_IF_ERROR(fs->CreateDirs(ParentPath(path)));
-  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(ParentPath(path)));
-  KERF_RETURN_IF_ERROR(scratch.Write("file", bytes));
-  return fs->Rename(JoinPath(scratch.path(), "file"), path);
-}
-
 std::string IncludeFlag() { return std::string("-I") + kIncludeInside; }
 
 // An object that many candidates are linked with: compiled once for each compiler and content.
@@ -122,7 +113,7 @@ Result<std::string> MakeObject(const SupportObject& object, const Toolchain& too
   }
   KERF_ASSIGN_OR_RETURN(const std::string bytes,
                         sandbox::ReadResultFile(scratch.path(), "support.o", uint64_t{16} << 20));
-  KERF_RETURN_IF_ERROR(Store(path, bytes));
+  KERF_RETURN_IF_ERROR(StoreInCache(path, bytes));
   return path;
 }
 
@@ -162,6 +153,14 @@ void Explain(const sandbox::Outcome& outcome, NativeBuild& build) {
 }
 
 }  // namespace
+
+Status StoreInCache(const std::string& path, const std::string& bytes) {
+  const auto fs = MakePosixFileSystem();
+  KERF_RETURN_IF_ERROR(fs->CreateDirs(ParentPath(path)));
+  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(ParentPath(path)));
+  KERF_RETURN_IF_ERROR(scratch.Write("file", bytes));
+  return fs->Rename(JoinPath(scratch.path(), "file"), path);
+}
 
 Result<Toolchain> FindToolchain() {
   const char* chosen = std::getenv("KERF_CXX");
@@ -236,7 +235,7 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   KERF_ASSIGN_OR_RETURN(
       const std::string library,
       sandbox::ReadResultFile(scratch.path(), "candidate.so", uint64_t{256} << 20));
-  KERF_RETURN_IF_ERROR(Store(build.library, library));
+  KERF_RETURN_IF_ERROR(StoreInCache(build.library, library));
   build.ok = true;
   return finish();
 }

@@ -61,6 +61,9 @@ struct NativeBuild {
   std::chrono::nanoseconds wall{0};
 };
 
+// Writes a file of the cache in one step: another kerf may be writing the same.
+Status StoreInCache(const std::string& path, const std::string& bytes);
+
 // The flags of impl `cpp`.
 std::vector<std::string> CppFlags();
 

@@ -121,6 +121,10 @@ Exchange Runner::Go(std::chrono::milliseconds timeout) {
   return Ask(Command::Kind::kGo, nullptr, nullptr, timeout);
 }
 
+Exchange Runner::Fetch(std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kFetch, nullptr, nullptr, timeout);
+}
+
 Exchange Runner::Ping(std::chrono::milliseconds timeout) {
   return Ask(Command::Kind::kPing, nullptr, nullptr, timeout);
 }

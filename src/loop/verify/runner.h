@@ -65,6 +65,8 @@ class Runner {
   // around it.
   Exchange Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout);
   Exchange Go(std::chrono::milliseconds timeout);
+  // Brings the outputs of the last Go() into their file.
+  Exchange Fetch(std::chrono::milliseconds timeout);
   Exchange Ping(std::chrono::milliseconds timeout);
   // What instrumented candidates wrote about themselves since this was last asked; also after the
   // process's end.

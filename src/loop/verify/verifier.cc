@@ -4,6 +4,7 @@
 
 #include "base/file_system.h"
 #include "base/hash.h"
+#include "loop/verify/cuda_build.h"
 #include "loop/verify/elf_symbols.h"
 #include "loop/verify/execute.h"
 #include "loop/verify/fitness.h"
@@ -131,7 +132,8 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   }
   const bool gpu_language = candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip;
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
-  if (candidate.impl == Impl::kTriton && options_.backend == "cpu") {
+  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
+  if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
   }
   verdict.Blame(VerdictStatus::kUnsupported, "impl",
@@ -172,6 +174,28 @@ Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& requ
   const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
                                    options_.mode, options_.available};
   KERF_ASSIGN_OR_RETURN(const NativeBuild build, BuildNative(request, build_options));
+  return Load(build, {}, verdict);
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate, Verdict& verdict) {
+  const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
+                                   options_.mode, options_.available};
+  const Result<std::string> toolkit = FindCudaToolkit();
+  if (!toolkit.ok()) {
+    verdict.Blame(VerdictStatus::kUnsupported, "package", toolkit.error().message);
+    return std::optional<Loadable>();
+  }
+  const CudaOptions cuda{options_.cuda_arch, *toolkit, options_.resource_dir, options_.runner};
+  KERF_ASSIGN_OR_RETURN(const CudaBuild build, BuildCuda(candidate, cuda, build_options));
+  RunnerOptions runner;
+  runner.device_nodes = NvidiaNodes();
+  runner.visible_device = options_.cuda_device;
+  runner.cubin = build.cubin;
+  return Load(build.native, runner, verdict);
+}
+
+Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerOptions runner,
+                                               Verdict& verdict) {
   verdict.build = {build.toolchain.version, build.flags, build.id, build.cached,
                    Milliseconds(build.wall.count())};
   if (!build.ok) {
@@ -187,7 +211,6 @@ Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& requ
     verdict.log = forbidden->text + "\n";
     return std::optional<Loadable>();
   }
-  RunnerOptions runner;
   runner.program = options_.runner;
   runner.program_args = options_.runner_args;
   runner.mode = options_.mode;
@@ -195,6 +218,7 @@ Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& requ
   runner.threads = options_.threads;
   // Every call has its own limit; this one only ends what escapes it.
   runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
+  if (options_.profile) runner.wall_time += std::chrono::minutes(10);
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
   return std::optional<Loadable>(Loadable{[spec] { return StartRunner(spec); }});
 }
@@ -202,8 +226,8 @@ Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& requ
 Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
                                                         Verdict& verdict) {
   if (triton_ == nullptr || !triton_->alive()) {
-    Result<std::unique_ptr<WarmInterpreter>> started =
-        WarmInterpreter::Start(ServerSpec(options_, {reference_.framework, "triton"}));
+    Result<std::unique_ptr<WarmInterpreter>> started = StartServer({reference_.framework, "triton"},
+                                                                   /*compile=*/options_.backend == "cuda");
     if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
       verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
       verdict.log = started.error().message + "\n";
@@ -212,7 +236,7 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
     if (!started.ok()) return std::move(started).error();
     triton_ = *std::move(started);
   }
-  const std::string about = DescribePythonCandidate(candidate, reference_);
+  const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
       Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); }});
 }
@@ -223,6 +247,11 @@ Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
   perform.call_timeout = CallTimeout();
   perform.threads = options_.threads;
   perform.cold_cache = options_.cold_cache;
+  if (options_.backend == "cuda") {
+    // Runners of GPUs flush the device's cache themselves.
+    perform.device_cold = true;
+    perform.bandwidth = options_.memory_bandwidth;
+  }
   std::vector<Contender> contenders;
   contenders.push_back({"candidate", loadable.start, ""});
   if (options_.python.has_value()) {
@@ -238,27 +267,30 @@ Contender Verifier::Baseline(const char* name, bool compile,
                              std::unique_ptr<WarmInterpreter>& kept) {
   Contender contender{name, {}, ""};
   if (kept == nullptr || !kept->alive()) {
-    Result<std::unique_ptr<WarmInterpreter>> started = StartBaseline(compile);
+    Result<std::unique_ptr<WarmInterpreter>> started = StartServer({reference_.framework}, compile);
     if (!started.ok()) {
       contender.error = started.error().message;
       return contender;
     }
     kept = *std::move(started);
   }
-  const std::string about = DescribeReference(options_.task_file_name, reference_, compile);
+  const std::string about = DescribeReference(options_.task_file_name, reference_, compile, Device());
   contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
   return contender;
 }
 
-Result<std::unique_ptr<WarmInterpreter>> Verifier::StartBaseline(bool compile) {
-  RunnerSpec spec = ServerSpec(options_, {reference_.framework});
+Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(const std::vector<std::string>& packages,
+                                                               bool compile) {
+  RunnerSpec spec = ServerSpec(options_, packages);
   if (compile) {
     KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.cache_dir + "/scratch"));
-    compiler_folder_ = std::move(folder);
-    AllowCompiling(compiler_folder_->path(), options_.python->include_path, spec);
+    AllowCompiling(folder.path(), options_.python->include_path, spec);
+    compiler_folders_.push_back(std::move(folder));
   }
   return WarmInterpreter::Start(spec);
 }
+
+std::string Verifier::Device() const { return options_.backend == "cuda" ? "cuda" : "cpu"; }
 
 void Verifier::JudgeTask(Verdict& verdict) {
   if (!unfitness_.has_value()) unfitness_ = FindUnfitness(*expectations_, options_.threads);
