@@ -131,6 +131,32 @@ TEST(Compare, OverflowOfTheReferenceMayBeFollowed) {
   EXPECT_FALSE(CompareTo({DType::kFloat16, {3}, {kInf, 65504, 6}}, c.expected()).right());
 }
 
+TEST(Compare, ValuesWhoseSquaresDoNotFit) {
+  for (const double scale : {1e200, 1e-200}) {
+    const std::vector<double> values = Normal(1000, 1, scale);
+    const Case c(DType::kFloat64, {1000}, values);
+    OwnedTensor near = c.reference;
+    OwnedTensor far = c.reference;
+    OwnedTensor everywhere = c.reference;
+    const Budget budget = Budget::Make(c.expected(), 1);
+    for (int64_t i = 0; i < 1000; ++i) {
+      near.Set(i, values[static_cast<size_t>(i)] * (1 + 1e-15));
+      far.Set(i, values[static_cast<size_t>(i)] * (1 + 1e-9));
+      everywhere.Set(i, values[static_cast<size_t>(i)] +
+                            0.9 * budget.ElementBudget(std::fabs(values[static_cast<size_t>(i)])));
+    }
+    for (const bool with_oracle : {true, false}) {
+      Expected expected = c.expected();
+      if (!with_oracle) expected.oracle.reset();
+      EXPECT_EQ(CompareTo(near, expected).status, Status::kWithin)
+          << CompareTo(near, expected).Summary();
+      EXPECT_EQ(CompareTo(far, expected).status, Status::kWrongValue);
+      EXPECT_FALSE(CompareTo({DType::kFloat64, {1000}}, expected).right());
+    }
+    EXPECT_GT(CompareTo(everywhere, c.expected()).rms_ratio, 1);
+  }
+}
+
 TEST(Compare, ZerosOfEitherSignAreEqual) {
   const Case c(DType::kFloat32, {2}, {0.0, 1});
   EXPECT_EQ(CompareTo({DType::kFloat32, {2}, {-0.0, 1}}, c.expected()).status, Status::kWithin);

@@ -86,7 +86,7 @@ class DoubleWindow {
     for (size_t i = 0; i < 4; ++i) table_[i] = _mm512_loadu_pd(table + 8 * i);
   }
 
-  KERF_AVX512 __attribute__((always_inline)) [[nodiscard]] __m512d Floors(__m512d size) const {
+  [[nodiscard]] KERF_AVX512 __attribute__((always_inline)) __m512d Floors(__m512d size) const {
     const __m512i exponent = _mm512_srli_epi64(_mm512_castpd_si512(size), 52);
     const __mmask8 not_zero = _mm512_test_epi64_mask(exponent, exponent);
     const __m512i slot = _mm512_maskz_sub_epi64(not_zero, exponent, before_);
@@ -120,7 +120,7 @@ class FloatWindow {
     table_[1] = _mm512_loadu_ps(narrow + 16);
   }
 
-  KERF_AVX512 __attribute__((always_inline)) [[nodiscard]] __m512 Floors(__m512 size) const {
+  [[nodiscard]] KERF_AVX512 __attribute__((always_inline)) __m512 Floors(__m512 size) const {
     const __m512i exponent = _mm512_srli_epi32(_mm512_castps_si512(size), 23);
     const __mmask16 not_zero = _mm512_test_epi32_mask(exponent, exponent);
     const __m512i slot = _mm512_maskz_sub_epi32(not_zero, exponent, before_);
@@ -134,7 +134,7 @@ class FloatWindow {
   // Exponents of float32 are that much smaller than those of double.
   static constexpr int kRebias = 1023 - 127;
 
-  KERF_AVX512 __attribute__((noinline)) [[nodiscard]] __m512 FromMemory(__m512i exponent) const {
+  [[nodiscard]] KERF_AVX512 __attribute__((noinline)) __m512 FromMemory(__m512i exponent) const {
     alignas(64) int exponents[16];
     alignas(64) float result[16];
     _mm512_store_si512(exponents, exponent);
@@ -171,6 +171,7 @@ KERF_AVX512 void Kernel(const Tile& tile, const ElementLimits& limits, double no
   const DoubleWindow window(limits);
   const __m512d relative = _mm512_set1_pd(limits.relative);
   const __m512d ratio = _mm512_set1_pd(notable_ratio);
+  const __m512d scale = _mm512_set1_pd(limits.error_scale);
   const __m512d infinity = _mm512_set1_pd(__builtin_inf());
   const __m512d below1 = _mm512_set1_pd(limits.class_below[0]);
   const __m512d below2 = _mm512_set1_pd(limits.class_below[1]);
@@ -205,11 +206,12 @@ KERF_AVX512 void Kernel(const Tile& tile, const ElementLimits& limits, double no
     const __m512d counted = _mm512_maskz_mov_pd(finite, error);
     sums.max_abs = _mm512_max_pd(sums.max_abs, counted);
     sums.sum_abs = _mm512_add_pd(sums.sum_abs, counted);
-    sums.squares[0] = _mm512_fmadd_pd(counted, counted, sums.squares[0]);
+    const __m512d scaled = _mm512_mul_pd(counted, scale);
+    sums.squares[0] = _mm512_fmadd_pd(scaled, scaled, sums.squares[0]);
     const __mmask8 small = _mm512_cmp_pd_mask(size, below1, _CMP_LT_OQ);
     const __mmask8 tiny = _mm512_cmp_pd_mask(size, below2, _CMP_LT_OQ);
-    sums.squares[1] = _mm512_mask3_fmadd_pd(counted, counted, sums.squares[1], small);
-    sums.squares[2] = _mm512_mask3_fmadd_pd(counted, counted, sums.squares[2], tiny);
+    sums.squares[1] = _mm512_mask3_fmadd_pd(scaled, scaled, sums.squares[1], small);
+    sums.squares[2] = _mm512_mask3_fmadd_pd(scaled, scaled, sums.squares[2], tiny);
   }
   AddTo(out, sums);
   findings.any_beyond = any_beyond != 0;
@@ -304,9 +306,12 @@ KERF_AVX512 void FloatKernel(const Tile& tile, const ElementLimits& limits, doub
   part.max_abs = _mm512_reduce_max_ps(max_abs);
   part.sum_abs = ReduceAdd(sum_abs) / limits.class_scale[0];
   const auto& scales = limits.class_scale;
-  part.sum_squares = {ReduceAdd(squares0) / (scales[0] * scales[0]),
-                      ReduceAdd(squares1) / (scales[1] * scales[1]),
-                      ReduceAdd(squares2) / (scales[2] * scales[2])};
+  const auto rescaled = [&](double sum, size_t c) {
+    const double factor = limits.error_scale / scales[c];
+    return sum * factor * factor;
+  };
+  part.sum_squares = {rescaled(ReduceAdd(squares0), 0), rescaled(ReduceAdd(squares1), 1),
+                      rescaled(ReduceAdd(squares2), 2)};
   findings.any_beyond = any_beyond != 0;
   findings.notable_count = notable_count;
   for (size_t i = whole / kFloatLanes; i < findings.beyond.size() * 4; ++i) beyond_halves[i] = 0;

@@ -68,7 +68,8 @@ Slow MeasureSlowly(const OwnedTensor& candidate, const OwnedTensor& expected,
     if (!std::isfinite(error)) continue;
     slow.max_abs = std::max<long double>(slow.max_abs, error);
     slow.sum_abs += error;
-    const long double square = static_cast<long double>(error) * error;
+    const long double scaled = static_cast<long double>(error) * limits.error_scale;
+    const long double square = scaled * scaled;
     slow.squares[0] += square;
     if (size < limits.class_below[0]) slow.squares[1] += square;
     if (size < limits.class_below[1]) slow.squares[2] += square;
@@ -89,7 +90,7 @@ class TileKernels : public testing::Test {
       floors_[e] = std::ldexp(1.0 + static_cast<double>(e % 7) / 8,
                               std::max(-20, static_cast<int>(e) - 1033));
     }
-    limits_ = {0x1p-9, floors_.data(), {0.25, 0x1p-6}, 1010, {8, 512, 16384}};
+    limits_ = {0x1p-9, floors_.data(), {0.25, 0x1p-6}, 4, 1010, {8, 512, 16384}};
   }
 
   // Ordinary values only, as in a tensor without surprises.
