@@ -19,6 +19,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 struct Slow {
   std::set<int64_t> wrong;  // elements
   int64_t not_finite_wrong = 0;
+  int64_t on_the_edge = 0;  // a rounding decides
   long double max_abs = 0;
   long double sum_abs = 0;
   long double sum_squares = 0;
@@ -51,6 +52,7 @@ Slow MeasureSlowly(const OwnedTensor& candidate, const OwnedTensor& reference,
       const double error = std::fabs(c - o);
       const double ratio = error / budget.ElementBudget(SlowMagnitude(wanted, i));
       if (ratio > 1) slow.wrong.insert(i / parts);
+      if (std::fabs(ratio - 1) < 1e-6) ++slow.on_the_edge;
       if (ratio > 0) slow.ratios.push_back(ratio);
       slow.max_abs = std::max<long double>(slow.max_abs, error);
       slow.sum_abs += error;
@@ -120,7 +122,7 @@ class MeasureProperty : public testing::Test {
     const Comparison got = Compare(candidate.view(), expected, budget, nullptr, threads);
     const Slow slow = MeasureSlowly(candidate, reference, with_oracle ? oracle : reference, budget);
     const int64_t parts = ComponentsOf(dtype);
-    EXPECT_EQ(got.beyond, static_cast<int64_t>(slow.wrong.size()));
+    EXPECT_LE(std::abs(got.beyond - static_cast<int64_t>(slow.wrong.size())), slow.on_the_edge);
     EXPECT_EQ(got.not_finite_wrong, (slow.not_finite_wrong + parts - 1) / parts);
     const auto near = [](double a, long double b) {
       // Sums near the largest double may overflow.
@@ -143,7 +145,7 @@ class MeasureProperty : public testing::Test {
     EXPECT_TRUE(got.p999_ratio == quantile ||
                 (got.p999_ratio >= quantile * 0.999 && got.p999_ratio <= quantile * 1.13))
         << got.p999_ratio << " " << quantile;
-    if (!slow.wrong.empty()) {
+    if (static_cast<int64_t>(slow.wrong.size()) > slow.on_the_edge) {
       EXPECT_EQ(got.right(), false);
     }
     ASSERT_FALSE(HasFailure()) << reference.spec.ToString() << (with_oracle ? " oracle" : "")

@@ -1,6 +1,6 @@
 // The inner loop of a comparison: one tile of candidate elements against the expected ones, several
-// at a time where the processor allows it. Elements are measured in double; two of the same type
-// up to float32 in float32, where their difference is exact unless they are far apart.
+// at a time where the processor allows it. Differences are exact or rounded once; the statistics of
+// candidates up to float32 may be summed in float32 within a tile.
 //
 // A kernel does the same for each element and leaves whatever needs thought to its caller: it
 // marks elements beyond their budget, and it lists the ones whose error is large enough to matter
