@@ -238,6 +238,12 @@ Budget Budget::Make(const Expected& expected, int threads) {
   return BudgetMaker(expected, threads).Make();
 }
 
+bool Budget::reference_disagrees() const {
+  const MagnitudeClass& all = classes_[0];
+  return !weak_oracle_ &&
+         all.rms_reference_error > std::max(0.01, 8 * unit_roundoff_) * all.rms_expected;
+}
+
 std::optional<double> Budget::lower_margin() const {
   const MagnitudeClass& all = classes_[0];
   if (!all.rms_lower_error || all.rms_limit == 0) return std::nullopt;
@@ -272,6 +278,7 @@ void Budget::Write(JsonWriter& json) const {
     json.Key("growth").Double(growth_);
     json.Key("reduction_length").Double(reduction_length_);
     json.Key("reference_rounded_once").Bool(rounded_once_);
+    json.Key("reference_disagrees").Bool(reference_disagrees());
     json.Key("tightened").Double(tightened_);
     json.Key("lower_precision_known").Bool(classes_[0].rms_lower_error.has_value());
     json.Key("lower_precision_would_pass").Bool(lower_would_pass_);

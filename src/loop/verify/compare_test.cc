@@ -19,7 +19,7 @@ struct Case {
   OwnedTensor reference;
   OwnedTensor oracle;
 
-  Case(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values)
+  Case(DType dtype, const std::vector<int64_t>& shape, const std::vector<double>& values)
       : reference(dtype, shape, values),
         oracle(IsComplex(dtype) ? DType::kComplex128 : DType::kFloat64, shape, values) {}
   [[nodiscard]] Expected expected() const { return {reference.view(), oracle.view()}; }

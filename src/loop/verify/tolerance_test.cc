@@ -537,6 +537,17 @@ TEST(Budget, SaysWhenTheLowerPrecisionCannotBeTold) {
   EXPECT_NE(budget.ToJson().find(R"("lower_precision_would_pass":true)"), std::string::npos);
 }
 
+TEST(Budget, SaysWhenReferenceAndOracleDisagree) {
+  const OwnedTensor oracle(DType::kFloat64, {1000}, Normal(1000, 1));
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kFloat8E5M2}) {
+    const OwnedTensor right(dtype, {1000}, Normal(1000, 1));
+    const OwnedTensor wrong(dtype, {1000}, Normal(1000, 2));
+    EXPECT_FALSE(Budget::Make({right.view(), oracle.view()}, 1).reference_disagrees());
+    EXPECT_TRUE(Budget::Make({wrong.view(), oracle.view()}, 1).reference_disagrees());
+    EXPECT_FALSE(Budget::Make({wrong.view()}, 1).reference_disagrees());
+  }
+}
+
 TEST(Budget, SaysWhenThereIsNoOracle) {
   const OwnedTensor reference(DType::kFloat32, {100}, Normal(100, 1));
   EXPECT_TRUE(Budget::Make({reference.view()}, 1).weak_oracle());
