@@ -102,7 +102,8 @@ class MeasureProperty : public testing::Test {
     }
   }
 
-  void Check(DType dtype, std::vector<int64_t> shape, bool with_oracle, double error, int threads) {
+  void Check(DType dtype, const std::vector<int64_t>& shape, bool with_oracle, double error,
+             int threads) {
     const DType type = ComponentType(dtype);
     OwnedTensor reference(dtype, shape);
     OwnedTensor candidate(dtype, shape);

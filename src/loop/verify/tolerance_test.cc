@@ -162,7 +162,7 @@ TEST(Tolerance, SumsInAnyOrderPass) {
 }
 
 TEST(Tolerance, SumsOfRoundedTermsFail) {
-  const Floats x = Inputs(1000 * 1024, 3);
+  const Floats x = Inputs(1024000, 3);
   const Operator op = SumOperator(x, 1000, PairwiseSum);
   for (const Round& round : {Round(Half), Round(Tf32), Round(Brain)}) {
     const OwnedTensor lower = Tensor(DType::kFloat32, {1000}, RowSums(x, 1000, PairwiseSum, round));
@@ -498,7 +498,7 @@ TEST(Tolerance, EverywhereBadButNeverTerribleFailsTheRmsTest) {
 
 TEST(Budget, TightensUntilTheLowerPrecisionFails) {
   // float32 sums of terms in float16: with a long reduction the plain loop's allowance is near.
-  const Floats x = Inputs(200 * 30000, 3);
+  const Floats x = Inputs(6000000, 3);
   const Operator op = SumOperator(x, 200, PairwiseSum);
   const OwnedTensor lower = Tensor(DType::kFloat32, {200}, RowSums(x, 200, PairwiseSum, Tf32));
   Expected expected = op.expected();
