@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kerf_simt/atomics.h"
 #include "kerf_simt/device_math.h"
