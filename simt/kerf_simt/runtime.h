@@ -46,7 +46,7 @@ enum class BarrierKind : int { kSync, kCount, kAnd, kOr };
 KERF_SIMT_HIDDEN int Barrier(BarrierKind kind, int predicate, int line);
 
 enum class WarpOp : int {
-  kSync, kShuffle, kShuffleUp, kShuffleDown, kShuffleXor, kAny, kAll, kUniform, kBallot, kActive, kMatchAny, kMatchAll,
+  kSync, kStep, kShuffle, kShuffleUp, kShuffleDown, kShuffleXor, kAny, kAll, kUniform, kBallot, kActive, kMatchAny, kMatchAll,
   kAdd, kMinSigned, kMaxSigned, kMinUnsigned, kMaxUnsigned, kAnd, kOr, kXor
 };
 // Waits for the lanes of `mask`; with mask 0 for the lanes that are converged here, as a HIP wavefront in lock step.

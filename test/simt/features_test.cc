@@ -99,6 +99,14 @@ TEST(SimtFeature, AtomicsOnHalfPairsAndBfloat16) {
   EXPECT_EQ(halves[2], 0x4200);  // 32 as bfloat16
 }
 
+TEST(SimtFeature, WarpSynchronousReductionWorksWithAWarning) {
+  const CandidateRun run = RunKernel(12, 1);
+  EXPECT_EQ(run.returned, 0);
+  EXPECT_EQ(run.output.as<float>()[0], 127 * 64.f);
+  ASSERT_FALSE(run.findings.empty());
+  for (const std::string& f : run.findings) EXPECT_NE(f.find("\"kind\":\"implicit_warp_sync\""), std::string::npos) << f;
+}
+
 TEST(SimtFeature, RuntimeFunctions) {
   const auto out = Values(11, 8);
   EXPECT_EQ(out[1], 2.5f);
