@@ -1,5 +1,5 @@
-// Atomic operations. Real atomics, because blocks may run on several OS threads; each counts towards the yield that
-// lets a spinning thread's neighbours run.
+// Atomic operations. Real atomics, because blocks may run on several OS threads; each counts
+// towards the yield that lets a spinning thread's neighbours run.
 #pragma once
 
 #include <string.h>
@@ -44,31 +44,35 @@ KERF_SIMT_INLINE T AtomicUpdate(T* p, F f) {
     T wanted = f(old);
     Bits bits;
     memcpy(&bits, static_cast<const void*>(&wanted), sizeof(T));
-    if (__atomic_compare_exchange_n(word, &seen, bits, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
+    if (__atomic_compare_exchange_n(word, &seen, bits, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+      return old;
   }
 }
 
 }  // namespace kerf_simt
 
 // Each in three scopes, which are one here.
-#define KERF_SIMT_ATOMIC(name, type, expression)                                             \
-  KERF_SIMT_INLINE type name(type* p, type v) {                                              \
-    return kerf_simt::AtomicUpdate(p, [v]([[maybe_unused]] type old) -> type { return expression; });         \
-  }                                                                                          \
-  KERF_SIMT_INLINE type name##_block(type* p, type v) { return name(p, v); }                 \
+#define KERF_SIMT_ATOMIC(name, type, expression)                                                   \
+  KERF_SIMT_INLINE type name(type* p, type v) {                                                    \
+    return kerf_simt::AtomicUpdate(p,                                                              \
+                                   [v]([[maybe_unused]] type old) -> type { return expression; }); \
+  }                                                                                                \
+  KERF_SIMT_INLINE type name##_block(type* p, type v) { return name(p, v); }                       \
   KERF_SIMT_INLINE type name##_system(type* p, type v) { return name(p, v); }
 
-#define KERF_SIMT_ATOMIC_INTEGERS(name, expression)          \
-  KERF_SIMT_ATOMIC(name, int, expression)                    \
-  KERF_SIMT_ATOMIC(name, unsigned int, expression)           \
+#define KERF_SIMT_ATOMIC_INTEGERS(name, expression) \
+  KERF_SIMT_ATOMIC(name, int, expression)           \
+  KERF_SIMT_ATOMIC(name, unsigned int, expression)  \
   KERF_SIMT_ATOMIC(name, unsigned long long, expression)
 
-KERF_SIMT_ATOMIC(atomicAdd, int, static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(v)))
+KERF_SIMT_ATOMIC(atomicAdd, int,
+                 static_cast<int>(static_cast<unsigned>(old) + static_cast<unsigned>(v)))
 KERF_SIMT_ATOMIC(atomicAdd, unsigned int, old + v)
 KERF_SIMT_ATOMIC(atomicAdd, unsigned long long, old + v)
 KERF_SIMT_ATOMIC(atomicAdd, float, old + v)
 KERF_SIMT_ATOMIC(atomicAdd, double, old + v)
-KERF_SIMT_ATOMIC(atomicSub, int, static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(v)))
+KERF_SIMT_ATOMIC(atomicSub, int,
+                 static_cast<int>(static_cast<unsigned>(old) - static_cast<unsigned>(v)))
 KERF_SIMT_ATOMIC(atomicSub, unsigned int, old - v)
 KERF_SIMT_ATOMIC_INTEGERS(atomicExch, v)
 KERF_SIMT_ATOMIC(atomicExch, float, v)
@@ -95,12 +99,16 @@ KERF_SIMT_INLINE float atomicAddNoRet(float* p, float v) { return atomicAdd(p, v
 // unsigned long is a type of its own in C++, of the width of unsigned long long.
 KERF_SIMT_ATOMIC(atomicAdd, unsigned long, old + v)
 
-#define KERF_SIMT_CAS(type)                                                                          \
-  KERF_SIMT_INLINE type atomicCAS(type* p, type compare, type v) {                                   \
-    return kerf_simt::AtomicUpdate(p, [=](type old) -> type { return old == compare ? v : old; });   \
-  }                                                                                                  \
-  KERF_SIMT_INLINE type atomicCAS_block(type* p, type compare, type v) { return atomicCAS(p, compare, v); } \
-  KERF_SIMT_INLINE type atomicCAS_system(type* p, type compare, type v) { return atomicCAS(p, compare, v); }
+#define KERF_SIMT_CAS(type)                                                                        \
+  KERF_SIMT_INLINE type atomicCAS(type* p, type compare, type v) {                                 \
+    return kerf_simt::AtomicUpdate(p, [=](type old) -> type { return old == compare ? v : old; }); \
+  }                                                                                                \
+  KERF_SIMT_INLINE type atomicCAS_block(type* p, type compare, type v) {                           \
+    return atomicCAS(p, compare, v);                                                               \
+  }                                                                                                \
+  KERF_SIMT_INLINE type atomicCAS_system(type* p, type compare, type v) {                          \
+    return atomicCAS(p, compare, v);                                                               \
+  }
 KERF_SIMT_CAS(int)
 KERF_SIMT_CAS(unsigned int)
 KERF_SIMT_CAS(unsigned short)
@@ -113,15 +121,15 @@ template <typename T>
 KERF_SIMT_INLINE T __ldg(const T* p) {
   return *p;
 }
-#define KERF_SIMT_LOAD(name)               \
-  template <typename T>                    \
-  KERF_SIMT_INLINE T name(const T* p) {    \
-    return *p;                             \
+#define KERF_SIMT_LOAD(name)            \
+  template <typename T>                 \
+  KERF_SIMT_INLINE T name(const T* p) { \
+    return *p;                          \
   }
-#define KERF_SIMT_STORE(name)                     \
-  template <typename T>                           \
-  KERF_SIMT_INLINE void name(T* p, T value) {     \
-    *p = value;                                   \
+#define KERF_SIMT_STORE(name)                 \
+  template <typename T>                       \
+  KERF_SIMT_INLINE void name(T* p, T value) { \
+    *p = value;                               \
   }
 KERF_SIMT_LOAD(__ldcg)
 KERF_SIMT_LOAD(__ldca)

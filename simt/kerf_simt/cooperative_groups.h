@@ -1,4 +1,5 @@
-// The part of cooperative groups that stays inside a block: thread_block, tiles of a warp, coalesced threads.
+// The part of cooperative groups that stays inside a block: thread_block, tiles of a warp,
+// coalesced threads.
 #pragma once
 
 #include "kerf_simt/thread.h"
@@ -73,7 +74,8 @@ class warp_group {
   T From(T value, int rank, int line) const {
     uint64_t left = mask_;
     for (unsigned r = static_cast<unsigned>(rank) % size(); r > 0; --r) left &= left - 1;
-    return kerf_simt::Shuffle(kerf_simt::WarpOp::kShuffle, mask_, value, __builtin_ctzll(left), warpSize, line);
+    return kerf_simt::Shuffle(kerf_simt::WarpOp::kShuffle, mask_, value, __builtin_ctzll(left),
+                              warpSize, line);
   }
   uint64_t mask_;
 };
@@ -84,11 +86,15 @@ class thread_block_tile : public warp_group {
                 "simt: tiles are powers of two up to the size of a warp");
 
  public:
-  thread_block_tile() : warp_group(((Size == 64 ? 0 : uint64_t{1} << (Size & 63)) - 1) << (__lane_id() / Size * Size)) {}
+  thread_block_tile()
+      : warp_group(((Size == 64 ? 0 : uint64_t{1} << (Size & 63)) - 1)
+                   << (__lane_id() / Size * Size)) {}
   static constexpr unsigned size() { return Size; }
   static constexpr unsigned num_threads() { return Size; }
   static unsigned thread_rank() { return __lane_id() % Size; }
-  static unsigned meta_group_rank() { return static_cast<unsigned>(kerf_simt::LinearThread()) / Size; }
+  static unsigned meta_group_rank() {
+    return static_cast<unsigned>(kerf_simt::LinearThread()) / Size;
+  }
   static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
 };
 template <unsigned Size, typename Parent>
@@ -101,7 +107,8 @@ class coalesced_group : public warp_group {
   explicit coalesced_group(uint64_t mask) : warp_group(mask) {}
 };
 inline coalesced_group coalesced_threads(int line = __builtin_LINE()) {
-  return coalesced_group(kerf_simt::WarpCollective(kerf_simt::WarpOp::kActive, 0, 0, 0, warpSize, line));
+  return coalesced_group(
+      kerf_simt::WarpCollective(kerf_simt::WarpOp::kActive, 0, 0, 0, warpSize, line));
 }
 
 template <typename Group>
@@ -129,7 +136,8 @@ template <typename Group, typename T, typename Op>
 inline T reduce(const Group& g, T value, Op op, int line = __builtin_LINE()) {
   for (unsigned offset = 1; offset < g.size(); offset *= 2) {
     unsigned rank = g.thread_rank();
-    T other = g.shfl(value, static_cast<int>((rank ^ offset) < g.size() ? rank ^ offset : rank), line);
+    T other =
+        g.shfl(value, static_cast<int>((rank ^ offset) < g.size() ? rank ^ offset : rank), line);
     if ((rank ^ offset) < g.size()) value = op(value, other);
   }
   return g.shfl(value, 0, line);
@@ -159,7 +167,8 @@ inline T exclusive_scan(const Group& g, T value, int line = __builtin_LINE()) {
 
 template <typename T = int>
 inline int this_grid(T = 0) {
-  static_assert(sizeof(T) > 999, "simt: grid-wide barriers are not emulated; split the kernel in two");
+  static_assert(sizeof(T) > 999,
+                "simt: grid-wide barriers are not emulated; split the kernel in two");
   return 0;
 }
 template <typename T = int>

@@ -1,4 +1,5 @@
-// What nvcc gives a source before its first line: kerf compiles candidates with -include kerf_simt/cuda.h.
+// What nvcc gives a source before its first line: kerf compiles candidates with -include
+// kerf_simt/cuda.h.
 #pragma once
 
 #include <assert.h>
@@ -19,8 +20,8 @@
 #include "kerf_simt/types.h"
 #include "kerf_simt/unsupported.h"
 
-// Last: standard and torch headers read before must not take this for a device compiler. __CUDA_ARCH__ stays undefined,
-// so that sources fall back from what needs a certain device.
+// Last: standard and torch headers read before must not take this for a device compiler.
+// __CUDA_ARCH__ stays undefined, so that sources fall back from what needs a certain device.
 #if !defined(KERF_SIMT_HIP) && !defined(KERF_SIMT_TORCH)
 #define __CUDACC__ 1
 #define __NVCC__ 1

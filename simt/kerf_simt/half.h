@@ -15,7 +15,9 @@ typedef __half2 __nv_half2;
 
 KERF_SIMT_INLINE __half __float2half(float v) { return __half(v); }
 KERF_SIMT_INLINE __half __float2half_rn(float v) { return __half(v); }
-KERF_SIMT_INLINE __half __float2half_rz(float v) { return __half(__half_raw{kerf_simt::HalfBitsCut(v)}); }
+KERF_SIMT_INLINE __half __float2half_rz(float v) {
+  return __half(__half_raw{kerf_simt::HalfBitsCut(v)});
+}
 KERF_SIMT_INLINE __half __double2half(double v) { return __half(v); }
 KERF_SIMT_INLINE float __half2float(__half v) { return v; }
 KERF_SIMT_INLINE __half2 __float2half2_rn(float v) { return __half2(v, v); }
@@ -41,7 +43,9 @@ KERF_SIMT_INLINE __half __ll2half_rn(long long v) { return __half(v); }
 KERF_SIMT_INLINE unsigned short __half_as_ushort(__half v) { return v.__x; }
 KERF_SIMT_INLINE short __half_as_short(__half v) { return static_cast<short>(v.__x); }
 KERF_SIMT_INLINE __half __ushort_as_half(unsigned short v) { return __half(__half_raw{v}); }
-KERF_SIMT_INLINE __half __short_as_half(short v) { return __half(__half_raw{static_cast<unsigned short>(v)}); }
+KERF_SIMT_INLINE __half __short_as_half(short v) {
+  return __half(__half_raw{static_cast<unsigned short>(v)});
+}
 #define CUDART_INF_FP16 __ushort_as_half(0x7c00)
 #define CUDART_NAN_FP16 __ushort_as_half(0x7fff)
 #define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)

@@ -1,4 +1,5 @@
-// What hipcc gives a source before its first line: kerf compiles HIP candidates with -include kerf_simt/hip.h.
+// What hipcc gives a source before its first line: kerf compiles HIP candidates with -include
+// kerf_simt/hip.h.
 #pragma once
 
 #define KERF_SIMT_HIP 1

@@ -94,10 +94,10 @@ typedef cudaFuncAttribute hipFuncAttribute;
 #define hipGridDim_z (gridDim.z)
 
 #define HIP_KERNEL_NAME(...) __VA_ARGS__
-#define HIP_DYNAMIC_SHARED(type, name)           \
-  typedef type kerf_simt_t_##name[];             \
+#define HIP_DYNAMIC_SHARED(type, name) \
+  typedef type kerf_simt_t_##name[];   \
   auto& name = ::kerf_simt::DynamicShared<kerf_simt_t_##name>();
-#define hipLaunchKernelGGL(kernel, grid, block, bytes, stream, ...)                        \
-  ::kerf_simt::Kernel(#kernel, [&](auto&... kerf_simt_a) { kernel(kerf_simt_a...); })      \
-      .Config(grid, block, bytes, stream)                                                  \
+#define hipLaunchKernelGGL(kernel, grid, block, bytes, stream, ...)                   \
+  ::kerf_simt::Kernel(#kernel, [&](auto&... kerf_simt_a) { kernel(kerf_simt_a...); }) \
+      .Config(grid, block, bytes, stream)                                             \
       .Run(__VA_ARGS__)

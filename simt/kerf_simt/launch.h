@@ -1,6 +1,8 @@
 // What `kernel<<<grid, block, bytes, stream>>>(arguments)` becomes:
-//   ::kerf_simt::Kernel("kernel", [&](auto&... a) { kernel(a...); }).Config(grid, block, bytes, stream).Run(arguments)
-// The arguments are evaluated and copied once, as on a device; each thread gets its own copies of them.
+//   ::kerf_simt::Kernel("kernel", [&](auto&... a) { kernel(a...); }).Config(grid, block, bytes,
+//   stream).Run(arguments)
+// The arguments are evaluated and copied once, as on a device; each thread gets its own copies of
+// them.
 #pragma once
 
 #include "kerf_simt/runtime.h"
@@ -19,7 +21,8 @@ struct Kernel {
   Kernel(const char* kernel_name, F f, int source_line = __builtin_LINE())
       : name(kernel_name), call(f), line(source_line) {}
 
-  Kernel& Config(dim3 grid_size, dim3 block_size, size_t dynamic_bytes = 0, cudaStream_t = nullptr) {
+  Kernel& Config(dim3 grid_size, dim3 block_size, size_t dynamic_bytes = 0,
+                 cudaStream_t = nullptr) {
     grid = grid_size;
     block = block_size;
     bytes = dynamic_bytes;
@@ -35,8 +38,9 @@ struct Kernel {
 #else
     const bool hip = false;
 #endif
-    Launch(LaunchInfo{name, line, grid, block, bytes, warpSize, hip},
-           [](void* p) { (*static_cast<Body*>(p))(); }, &body);
+    Launch(
+        LaunchInfo{name, line, grid, block, bytes, warpSize, hip},
+        [](void* p) { (*static_cast<Body*>(p))(); }, &body);
   }
 };
 

@@ -1,6 +1,7 @@
-// The words CUDA and HIP add to C++, as far as a macro can stand for them. `__shared__`, `<<<…>>>` and
-// `__noinline__` cannot be macros (libstdc++ writes __attribute__((__noinline__))): kerf's rewriter replaces them
-// before the compiler sees the source.
+// The words CUDA and HIP add to C++, as far as a macro can stand for them. `__shared__`, `<<<…>>>`
+// and
+// `__noinline__` cannot be macros (libstdc++ writes __attribute__((__noinline__))): kerf's rewriter
+// replaces them before the compiler sees the source.
 #pragma once
 
 #if !defined(KERF_SIMT_WARP)
@@ -17,12 +18,12 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __forceinline__ inline  // not always_inline: GCC refuses that for a function whose address is taken
+#define __forceinline__ \
+  inline  // not always_inline: GCC refuses that for a function whose address is taken
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-#define __cluster_dims__(...) \
-  static_assert(false, "simt: thread block clusters are not emulated; launch without __cluster_dims__");
+#define __cluster_dims__(...) _Pragma("GCC error \"simt: clusters are not emulated\"")
 
 #define KERF_SIMT_INLINE inline __attribute__((always_inline))
 // In the runtime's objects and in the candidate, never between two candidates in one process.

@@ -1,5 +1,5 @@
-// The part of the CUDA runtime that candidates use. Every call is finished when it returns: streams and events keep
-// their order by that alone.
+// The part of the CUDA runtime that candidates use. Every call is finished when it returns: streams
+// and events keep their order by that alone.
 #pragma once
 
 #include <stdlib.h>
@@ -28,9 +28,22 @@ enum {
   cudaHostAllocMapped = 2,
   cudaMemAttachGlobal = 1
 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
-enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
-enum { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1 = 0, cudaSharedmemCarveoutMaxShared = 100 };
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
+enum {
+  cudaSharedmemCarveoutDefault = -1,
+  cudaSharedmemCarveoutMaxL1 = 0,
+  cudaSharedmemCarveoutMaxShared = 100
+};
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
   cudaDevAttrMaxBlockDimX = 2,
@@ -148,18 +161,42 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
   cudaGetDeviceProperties(&p, 0);
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
-    case cudaDevAttrMaxBlockDimX: *value = p.maxThreadsPerBlock; break;
-    case cudaDevAttrMaxGridDimX: *value = p.maxGridSize[0]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = static_cast<int>(p.sharedMemPerBlock); break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = static_cast<int>(p.sharedMemPerBlockOptin); break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = static_cast<int>(p.sharedMemPerMultiprocessor); break;
-    case cudaDevAttrWarpSize: *value = p.warpSize; break;
-    case cudaDevAttrClockRate: *value = p.clockRate; break;
-    case cudaDevAttrMultiProcessorCount: *value = p.multiProcessorCount; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p.maxThreadsPerMultiProcessor; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p.major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p.minor; break;
-    default: *value = 0; break;
+    case cudaDevAttrMaxBlockDimX:
+      *value = p.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxGridDimX:
+      *value = p.maxGridSize[0];
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(p.sharedMemPerBlock);
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(p.sharedMemPerBlockOptin);
+      break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      *value = static_cast<int>(p.sharedMemPerMultiprocessor);
+      break;
+    case cudaDevAttrWarpSize:
+      *value = p.warpSize;
+      break;
+    case cudaDevAttrClockRate:
+      *value = p.clockRate;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = p.multiProcessorCount;
+      break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      *value = p.maxThreadsPerMultiProcessor;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = p.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = p.minor;
+      break;
+    default:
+      *value = 0;
+      break;
   }
   return cudaSuccess;
 }
@@ -195,18 +232,22 @@ KERF_SIMT_API cudaMemcpy(void* to, const void* from, size_t n, cudaMemcpyKind) {
   memmove(to, from, n);
   return cudaSuccess;
 }
-KERF_SIMT_API cudaMemcpyAsync(void* to, const void* from, size_t n, cudaMemcpyKind kind, cudaStream_t = nullptr) {
+KERF_SIMT_API cudaMemcpyAsync(void* to, const void* from, size_t n, cudaMemcpyKind kind,
+                              cudaStream_t = nullptr) {
   return cudaMemcpy(to, from, n, kind);
 }
 KERF_SIMT_API cudaMemset(void* p, int value, size_t n) {
   memset(p, value, n);
   return cudaSuccess;
 }
-KERF_SIMT_API cudaMemsetAsync(void* p, int value, size_t n, cudaStream_t = nullptr) { return cudaMemset(p, value, n); }
-inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                size_t height, cudaMemcpyKind) {
+KERF_SIMT_API cudaMemsetAsync(void* p, int value, size_t n, cudaStream_t = nullptr) {
+  return cudaMemset(p, value, n);
+}
+inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                                size_t width, size_t height, cudaMemcpyKind) {
   for (size_t y = 0; y < height; ++y) {
-    memmove(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch, width);
+    memmove(static_cast<char*>(to) + y * to_pitch, static_cast<const char*>(from) + y * from_pitch,
+            width);
   }
   return cudaSuccess;
 }
@@ -222,8 +263,10 @@ KERF_SIMT_API cudaMemcpyToSymbol(const T& symbol, const void* from, size_t n, si
   return cudaSuccess;
 }
 template <typename T>
-KERF_SIMT_API cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t n, size_t offset = 0,
-                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
+KERF_SIMT_API cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t n,
+                                      size_t offset = 0,
+                                      cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                      cudaStream_t = nullptr) {
   return cudaMemcpyToSymbol(symbol, from, n, offset, kind);
 }
 template <typename T>
@@ -245,7 +288,9 @@ KERF_SIMT_API cudaStreamCreate(cudaStream_t* s) {
   return cudaSuccess;
 }
 KERF_SIMT_API cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) { return cudaStreamCreate(s); }
-KERF_SIMT_API cudaStreamCreateWithPriority(cudaStream_t* s, unsigned, int) { return cudaStreamCreate(s); }
+KERF_SIMT_API cudaStreamCreateWithPriority(cudaStream_t* s, unsigned, int) {
+  return cudaStreamCreate(s);
+}
 KERF_SIMT_API cudaStreamDestroy(cudaStream_t s) {
   delete s;
   return cudaSuccess;
@@ -273,12 +318,14 @@ KERF_SIMT_API cudaEventElapsedTime(float* ms, cudaEvent_t from, cudaEvent_t to) 
   return cudaSuccess;
 }
 
-// Kernels as values. The text of the call tells for which kernel an attribute is: a macro, to have it.
+// Kernels as values. The text of the call tells for which kernel an attribute is: a macro, to have
+// it.
 #define cudaFuncSetAttribute(...) (::kerf_simt::FuncSetAttribute(#__VA_ARGS__, __VA_ARGS__))
 #define hipFuncSetAttribute(...) (::kerf_simt::FuncSetAttribute(#__VA_ARGS__, __VA_ARGS__))
 namespace kerf_simt {
 template <typename F>
-inline cudaError_t FuncSetAttribute(const char* call, F, cudaFuncAttribute attribute, long long value) {
+inline cudaError_t FuncSetAttribute(const char* call, F, cudaFuncAttribute attribute,
+                                    long long value) {
   return Error(AllowDynamicShared(call, attribute, value));
 }
 
@@ -311,35 +358,43 @@ KERF_SIMT_API cudaFuncGetAttributes(cudaFuncAttributes* a, F) {
   return cudaSuccess;
 }
 template <typename F>
-KERF_SIMT_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int block, size_t bytes) {
+KERF_SIMT_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, F, int block,
+                                                            size_t bytes) {
   *blocks = kerf_simt::BlocksPerMultiprocessor(block, bytes);
   return cudaSuccess;
 }
 template <typename F>
-KERF_SIMT_API cudaOccupancyMaxPotentialBlockSize(int* min_grid, int* block, F, size_t = 0, int limit = 0) {
+KERF_SIMT_API cudaOccupancyMaxPotentialBlockSize(int* min_grid, int* block, F, size_t = 0,
+                                                 int limit = 0) {
   *block = limit > 0 && limit < 1024 ? limit : 1024;
   *min_grid = 4 * (2048 / *block);
   return cudaSuccess;
 }
 
 template <typename... P>
-inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** args, size_t bytes = 0,
-                                    cudaStream_t stream = nullptr, int line = __builtin_LINE()) {
+inline cudaError_t cudaLaunchKernel(void (*kernel)(P...), dim3 grid, dim3 block, void** args,
+                                    size_t bytes = 0, cudaStream_t stream = nullptr,
+                                    int line = __builtin_LINE()) {
   void** at = args;
   kerf_simt::Kernel<void (*)(P...)> launch("cudaLaunchKernel", kernel, line);
   launch.Config(grid, block, bytes, stream);
   // Braces: the arguments are read from left to right.
   struct Runner {
     kerf_simt::Kernel<void (*)(P...)>& k;
-    Runner(kerf_simt::Kernel<void (*)(P...)>& kernel_ref, P... values) : k(kernel_ref) { k.Run(values...); }
+    Runner(kerf_simt::Kernel<void (*)(P...)>& kernel_ref, P... values) : k(kernel_ref) {
+      k.Run(values...);
+    }
   } runner{launch, *static_cast<P*>(*at++)...};
   (void)runner;
   return cudaPeekAtLastError();
 }
-inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr)
-    __attribute__((unavailable("simt: cudaLaunchKernel needs the kernel itself, not a void* to it")));
+inline cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, size_t = 0,
+                                    cudaStream_t = nullptr)
+    __attribute__((
+        unavailable("simt: cudaLaunchKernel needs the kernel itself, not a void* to it")));
 template <typename F>
-inline cudaError_t cudaLaunchCooperativeKernel(F, dim3, dim3, void**, size_t = 0, cudaStream_t = nullptr) {
+inline cudaError_t cudaLaunchCooperativeKernel(F, dim3, dim3, void**, size_t = 0,
+                                               cudaStream_t = nullptr) {
   static_assert(sizeof(F) == 0, "simt: cooperative launches (grid-wide barriers) are not emulated");
   return cudaErrorNotSupported;
 }

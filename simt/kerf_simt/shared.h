@@ -1,9 +1,11 @@
 // Shared memory. The rewriter turns
 //   __shared__ float tile[16][17];        into a reference to the block's memory, of the same type
 //   extern __shared__ float dyn[];        into a reference to an array of unknown bound
-//   tile[y][x] = v;  v = tile[y][x];      into W(tile, "tile")[y][x] = v;  v = R(tile, "tile")[y][x];
-// The last checks bounds and records the access for the race check. What it does not recognise stays as it was: the
-// types are those the source declared, so it compiles and runs, only unchecked.
+//   tile[y][x] = v;  v = tile[y][x];      into W(tile, "tile")[y][x] = v;  v = R(tile,
+//   "tile")[y][x];
+// The last checks bounds and records the access for the race check. What it does not recognise
+// stays as it was: the types are those the source declared, so it compiles and runs, only
+// unchecked.
 #pragma once
 
 #include "kerf_simt/runtime.h"
@@ -11,7 +13,8 @@
 namespace kerf_simt {
 
 template <typename T>
-KERF_SIMT_INLINE T& StaticShared(Slot& slot, const char* name, uint32_t align = 16, int line = __builtin_LINE()) {
+KERF_SIMT_INLINE T& StaticShared(Slot& slot, const char* name, uint32_t align = 16,
+                                 int line = __builtin_LINE()) {
   if (__builtin_expect(__atomic_load_n(&slot.launch, __ATOMIC_ACQUIRE) != current.launch, 0)) {
     PlaceShared(slot, sizeof(T), align < alignof(T) ? alignof(T) : align, name, line);
   }
@@ -37,7 +40,8 @@ template <Access A, typename T>
 KERF_SIMT_INLINE T& Touch(T& element, const char* name, int line) {
   if constexpr (A != Access::kAddress && !IsVolatile<T>::kValue) {
     if (__builtin_expect(current.record != 0, 0)) {
-      RecordAccess(const_cast<const void*>(static_cast<const volatile void*>(&element)), sizeof(T), A, name, line);
+      RecordAccess(const_cast<const void*>(static_cast<const volatile void*>(&element)), sizeof(T),
+                   A, name, line);
     }
   }
   return element;
@@ -55,7 +59,8 @@ struct Subscript {
   KERF_SIMT_INLINE decltype(auto) operator[](I i) const {
     long long index = static_cast<long long>(i);
     // One past the end is an address, though not an element.
-    if (__builtin_expect(static_cast<unsigned long long>(index) >= size + (A == Access::kAddress), 0)) {
+    if (__builtin_expect(static_cast<unsigned long long>(index) >= size + (A == Access::kAddress),
+                         0)) {
       SharedIndex(name, index, size, last, line);
     }
     return At(base[index], index);
@@ -72,7 +77,8 @@ struct Subscript {
   }
 };
 
-// A local pointer into shared memory: where its array ends is not known, only the accesses are recorded.
+// A local pointer into shared memory: where its array ends is not known, only the accesses are
+// recorded.
 template <Access A, typename T>
 struct Pointer {
   T* base;
@@ -120,10 +126,11 @@ struct Checked<T* __restrict__> : Checked<T*> {};
 template <typename T>
 struct Checked<T* __restrict__ const> : Checked<T*> {};
 
-#define KERF_SIMT_ACCESS(short_name, access)                                                          \
-  template <typename T>                                                                               \
-  KERF_SIMT_INLINE decltype(auto) short_name(T& variable, const char* name, int line = __builtin_LINE()) { \
-    return Checked<T>::template Use<Access::access>(variable, name, line);                                               \
+#define KERF_SIMT_ACCESS(short_name, access)                                \
+  template <typename T>                                                     \
+  KERF_SIMT_INLINE decltype(auto) short_name(T& variable, const char* name, \
+                                             int line = __builtin_LINE()) { \
+    return Checked<T>::template Use<Access::access>(variable, name, line);  \
   }
 KERF_SIMT_ACCESS(R, kRead)
 KERF_SIMT_ACCESS(W, kWrite)

@@ -1,5 +1,5 @@
-// Barriers, warp operations and the other things a thread says to its neighbours. The line of the caller comes along
-// as a default argument, for the reports.
+// Barriers, warp operations and the other things a thread says to its neighbours. The line of the
+// caller comes along as a default argument, for the reports.
 #pragma once
 
 #include <string.h>
@@ -43,7 +43,8 @@ KERF_SIMT_INLINE T Shuffle(WarpOp op, uint64_t mask, T value, int arg, int width
   return result;
 }
 
-// Before a statement that assigns to volatile memory: the lanes of a warp go on in order, after all have come.
+// Before a statement that assigns to volatile memory: the lanes of a warp go on in order, after all
+// have come.
 KERF_SIMT_INLINE void Step(int line = __builtin_LINE()) {
   WarpCollective(WarpOp::kStep, 0, 0, 0, warpSize, line);
 }
@@ -64,17 +65,17 @@ typedef unsigned long long kerf_simt_mask;
 typedef unsigned int kerf_simt_mask;
 #endif
 
-#define KERF_SIMT_SHUFFLE(name, op, argument)                                                         \
-  template <typename T>                                                                               \
-  KERF_SIMT_INLINE T name##_sync(kerf_simt_mask mask, T value, argument, int width = warpSize,       \
-                                 KERF_SIMT_LINE) {                                                    \
-    return kerf_simt::Shuffle(kerf_simt::WarpOp::op, mask, value, static_cast<int>(arg), width,      \
-                              kerf_simt_line);                                                        \
-  }                                                                                                   \
-  template <typename T>                                                                               \
-  KERF_SIMT_INLINE T name(T value, argument, int width = warpSize, KERF_SIMT_LINE) {                  \
-    return kerf_simt::Shuffle(kerf_simt::WarpOp::op, 0, value, static_cast<int>(arg), width,         \
-                              kerf_simt_line);                                                        \
+#define KERF_SIMT_SHUFFLE(name, op, argument)                                                   \
+  template <typename T>                                                                         \
+  KERF_SIMT_INLINE T name##_sync(kerf_simt_mask mask, T value, argument, int width = warpSize,  \
+                                 KERF_SIMT_LINE) {                                              \
+    return kerf_simt::Shuffle(kerf_simt::WarpOp::op, mask, value, static_cast<int>(arg), width, \
+                              kerf_simt_line);                                                  \
+  }                                                                                             \
+  template <typename T>                                                                         \
+  KERF_SIMT_INLINE T name(T value, argument, int width = warpSize, KERF_SIMT_LINE) {            \
+    return kerf_simt::Shuffle(kerf_simt::WarpOp::op, 0, value, static_cast<int>(arg), width,    \
+                              kerf_simt_line);                                                  \
   }
 KERF_SIMT_SHUFFLE(__shfl, kShuffle, int arg)
 KERF_SIMT_SHUFFLE(__shfl_up, kShuffleUp, unsigned int arg)
@@ -94,14 +95,14 @@ KERF_SIMT_INLINE kerf_simt_mask __activemask(KERF_SIMT_LINE) {
       kerf_simt::WarpCollective(kerf_simt::WarpOp::kActive, 0, 0, 0, warpSize, kerf_simt_line));
 }
 
-#define KERF_SIMT_VOTE(name, op, result)                                                                  \
-  KERF_SIMT_INLINE result name##_sync(kerf_simt_mask mask, int predicate, KERF_SIMT_LINE) {               \
-    return static_cast<result>(kerf_simt::WarpCollective(kerf_simt::WarpOp::op, mask, predicate != 0, 0,  \
-                                                         warpSize, kerf_simt_line));                      \
-  }                                                                                                       \
-  KERF_SIMT_INLINE result name(int predicate, KERF_SIMT_LINE) {                                           \
-    return static_cast<result>(kerf_simt::WarpCollective(kerf_simt::WarpOp::op, 0, predicate != 0, 0,     \
-                                                         warpSize, kerf_simt_line));                      \
+#define KERF_SIMT_VOTE(name, op, result)                                                           \
+  KERF_SIMT_INLINE result name##_sync(kerf_simt_mask mask, int predicate, KERF_SIMT_LINE) {        \
+    return static_cast<result>(kerf_simt::WarpCollective(                                          \
+        kerf_simt::WarpOp::op, mask, predicate != 0, 0, warpSize, kerf_simt_line));                \
+  }                                                                                                \
+  KERF_SIMT_INLINE result name(int predicate, KERF_SIMT_LINE) {                                    \
+    return static_cast<result>(kerf_simt::WarpCollective(kerf_simt::WarpOp::op, 0, predicate != 0, \
+                                                         0, warpSize, kerf_simt_line));            \
   }
 KERF_SIMT_VOTE(__any, kAny, int)
 KERF_SIMT_VOTE(__all, kAll, int)
@@ -115,18 +116,19 @@ KERF_SIMT_INLINE kerf_simt_mask __match_any_sync(kerf_simt_mask mask, T value, K
       kerf_simt::WarpOp::kMatchAny, mask, kerf_simt::Bits(value), 0, warpSize, kerf_simt_line));
 }
 template <typename T>
-KERF_SIMT_INLINE kerf_simt_mask __match_all_sync(kerf_simt_mask mask, T value, int* predicate, KERF_SIMT_LINE) {
+KERF_SIMT_INLINE kerf_simt_mask __match_all_sync(kerf_simt_mask mask, T value, int* predicate,
+                                                 KERF_SIMT_LINE) {
   auto same = static_cast<kerf_simt_mask>(kerf_simt::WarpCollective(
       kerf_simt::WarpOp::kMatchAll, mask, kerf_simt::Bits(value), 0, warpSize, kerf_simt_line));
   *predicate = same != 0;
   return same;
 }
 
-#define KERF_SIMT_REDUCE(name, type, op)                                                                     \
-  KERF_SIMT_INLINE type name(kerf_simt_mask mask, type value, KERF_SIMT_LINE) {                              \
-    return static_cast<type>(kerf_simt::WarpCollective(kerf_simt::WarpOp::op, mask,                          \
-                                                       static_cast<uint64_t>(static_cast<int64_t>(value)),  \
-                                                       0, warpSize, kerf_simt_line));                        \
+#define KERF_SIMT_REDUCE(name, type, op)                                                    \
+  KERF_SIMT_INLINE type name(kerf_simt_mask mask, type value, KERF_SIMT_LINE) {             \
+    return static_cast<type>(kerf_simt::WarpCollective(                                     \
+        kerf_simt::WarpOp::op, mask, static_cast<uint64_t>(static_cast<int64_t>(value)), 0, \
+        warpSize, kerf_simt_line));                                                         \
   }
 KERF_SIMT_REDUCE(__reduce_add_sync, int, kAdd)
 KERF_SIMT_REDUCE(__reduce_add_sync, unsigned, kAdd)
@@ -139,8 +141,12 @@ KERF_SIMT_REDUCE(__reduce_or_sync, unsigned, kOr)
 KERF_SIMT_REDUCE(__reduce_xor_sync, unsigned, kXor)
 #undef KERF_SIMT_REDUCE
 
-KERF_SIMT_INLINE unsigned __lane_id() { return static_cast<unsigned>(kerf_simt::LinearThread()) % warpSize; }
-KERF_SIMT_INLINE void __trap(KERF_SIMT_LINE) { kerf_simt::Trap("trap", "__trap was called", kerf_simt_line); }
+KERF_SIMT_INLINE unsigned __lane_id() {
+  return static_cast<unsigned>(kerf_simt::LinearThread()) % warpSize;
+}
+KERF_SIMT_INLINE void __trap(KERF_SIMT_LINE) {
+  kerf_simt::Trap("trap", "__trap was called", kerf_simt_line);
+}
 KERF_SIMT_INLINE void __brkpt() {}
 KERF_SIMT_INLINE long long clock64() { return kerf_simt::ClockNanoseconds(); }
 KERF_SIMT_INLINE long long wall_clock64() { return kerf_simt::ClockNanoseconds(); }

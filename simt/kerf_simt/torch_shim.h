@@ -1,4 +1,5 @@
-// What torch extensions take from torch's CUDA and HIP headers, for tensors on the CPU: streams, guards and checks.
+// What torch extensions take from torch's CUDA and HIP headers, for tensors on the CPU: streams,
+// guards and checks.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -79,10 +80,11 @@ namespace at::hip {
 using namespace c10::hip;
 }  // namespace at::hip
 
-#define C10_CUDA_CHECK(expression)                                                             \
-  do {                                                                                         \
-    const cudaError_t kerf_simt_error = (expression);                                          \
-    TORCH_CHECK(kerf_simt_error == cudaSuccess, "CUDA error: ", cudaGetErrorString(kerf_simt_error)); \
+#define C10_CUDA_CHECK(expression)                                    \
+  do {                                                                \
+    const cudaError_t kerf_simt_error = (expression);                 \
+    TORCH_CHECK(kerf_simt_error == cudaSuccess,                       \
+                "CUDA error: ", cudaGetErrorString(kerf_simt_error)); \
   } while (false)
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() C10_CUDA_CHECK(cudaGetLastError())
 #define C10_HIP_CHECK(expression) C10_CUDA_CHECK(expression)

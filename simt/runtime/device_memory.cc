@@ -1,5 +1,5 @@
-// cudaMalloc: every allocation ends at a guard page and starts poisoned, so that reading what was never written and
-// running over the end both show.
+// cudaMalloc: every allocation ends at a guard page and starts poisoned, so that reading what was
+// never written and running over the end both show.
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +12,8 @@ namespace kerf_simt {
 namespace {
 
 constexpr size_t kPage = 4096;
-constexpr size_t kAlignment = 16;  // enough for the widest vector load; more would leave a gap before the guard
+constexpr size_t kAlignment =
+    16;  // enough for the widest vector load; more would leave a gap before the guard
 
 struct Allocation {
   Allocation* next;
@@ -33,7 +34,8 @@ int Allocate(void** p, size_t bytes) {
   if (bytes > (size_t{1} << 40)) return SetError(cudaErrorMemoryAllocation);
   const size_t rounded = (bytes + kAlignment - 1) & ~(kAlignment - 1);
   const size_t body = (rounded + kPage - 1) & ~(kPage - 1);
-  void* raw = mmap(nullptr, body + 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* raw =
+      mmap(nullptr, body + 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return SetError(cudaErrorMemoryAllocation);
   auto* mapping = static_cast<unsigned char*>(raw);
   mprotect(mapping + kPage + body, kPage, PROT_NONE);
@@ -73,17 +75,17 @@ int64_t ClockNanoseconds() {
   return static_cast<int64_t>(t.tv_sec) * 1000000000 + t.tv_nsec;
 }
 
-#define KERF_SIMT_ERRORS(X)                                                                   \
-  X(cudaSuccess, "no error")                                                                  \
-  X(cudaErrorInvalidValue, "invalid argument")                                                \
-  X(cudaErrorMemoryAllocation, "out of memory")                                               \
-  X(cudaErrorInvalidConfiguration, "invalid configuration argument")                          \
-  X(cudaErrorInvalidSymbol, "invalid device symbol")                                          \
-  X(cudaErrorInvalidDevice, "invalid device ordinal")                                         \
-  X(cudaErrorIllegalAddress, "an illegal memory access was encountered")                      \
-  X(cudaErrorLaunchOutOfResources, "too many resources requested for launch")                 \
-  X(cudaErrorAssert, "device-side assert triggered")                                          \
-  X(cudaErrorLaunchFailure, "unspecified launch failure")                                     \
+#define KERF_SIMT_ERRORS(X)                                                   \
+  X(cudaSuccess, "no error")                                                  \
+  X(cudaErrorInvalidValue, "invalid argument")                                \
+  X(cudaErrorMemoryAllocation, "out of memory")                               \
+  X(cudaErrorInvalidConfiguration, "invalid configuration argument")          \
+  X(cudaErrorInvalidSymbol, "invalid device symbol")                          \
+  X(cudaErrorInvalidDevice, "invalid device ordinal")                         \
+  X(cudaErrorIllegalAddress, "an illegal memory access was encountered")      \
+  X(cudaErrorLaunchOutOfResources, "too many resources requested for launch") \
+  X(cudaErrorAssert, "device-side assert triggered")                          \
+  X(cudaErrorLaunchFailure, "unspecified launch failure")                     \
   X(cudaErrorNotSupported, "operation not supported")
 
 const char* ErrorName(int error) {

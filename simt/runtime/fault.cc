@@ -1,5 +1,5 @@
-// Faults. On a device an access outside of all allocations ends the context; here the guard pages around buffers make
-// it a signal, and the handler knows which thread of which block ran.
+// Faults. On a device an access outside of all allocations ends the context; here the guard pages
+// around buffers make it a signal, and the handler knows which thread of which block ran.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -41,7 +41,8 @@ const char* Direction(const ucontext_t& context) {
 }
 
 // The kernel gives no address for one that the processor cannot form (not canonical).
-void DescribeFault(const siginfo_t& info, const ucontext_t& context, Text& detail, const char*& kind) {
+void DescribeFault(const siginfo_t& info, const ucontext_t& context, Text& detail,
+                   const char*& kind) {
   auto address = reinterpret_cast<uint64_t>(info.si_addr);
   Text own;
   kind = "out_of_bounds";
@@ -66,7 +67,9 @@ void OnSignal(int number, siginfo_t* info, void* raw_context) {
   const char* kind = "abort";
   switch (number) {
     case SIGSEGV:
-    case SIGBUS: DescribeFault(*info, context, detail, kind); break;
+    case SIGBUS:
+      DescribeFault(*info, context, detail, kind);
+      break;
     case SIGFPE:
       kind = "divide_by_zero";
       detail << "integer division by zero (a device would go on with an undefined value)";
@@ -79,15 +82,19 @@ void OnSignal(int number, siginfo_t* info, void* raw_context) {
       kind = "trap";
       detail << "the program executed a trap";
       break;
-    default: detail << "the program called abort()"; break;
+    default:
+      detail << "the program called abort()";
+      break;
   }
   uint64_t code = CodeAddress(context);
   Dl_info library;
-  if (dladdr(reinterpret_cast<void*>(code), &library) != 0) code -= reinterpret_cast<uint64_t>(library.dli_fbase);
+  if (dladdr(reinterpret_cast<void*>(code), &library) != 0)
+    code -= reinterpret_cast<uint64_t>(library.dli_fbase);
   if (worker != nullptr) {
     int thread = worker->running();
     Report(Finding{kind, Severity::kFatal, worker->kernel(), true, worker->block(),
-                   worker->index(thread < 0 ? 0 : thread), worker->launch_line(), detail.text(), code});
+                   worker->index(thread < 0 ? 0 : thread), worker->launch_line(), detail.text(),
+                   code});
   } else {
     detail << ", in host code";
     Report(Finding{kind, Severity::kFatal, "", false, {}, {}, 0, detail.text(), code});
@@ -110,7 +117,8 @@ pthread_once_t install_once = PTHREAD_ONCE_INIT;
 void UseAlternateStack() {
   if (has_alternate_stack) return;
   has_alternate_stack = true;
-  void* p = mmap(nullptr, kAlternateStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* p =
+      mmap(nullptr, kAlternateStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return;
   stack_t stack;
   memset(&stack, 0, sizeof(stack));
@@ -143,12 +151,21 @@ void kerf_simt_time_limit(uint32_t milliseconds) {
 }
 
 // assert() in a kernel. Hidden: it stands for libc's only inside this library.
-KERF_SIMT_HIDDEN void __assert_fail(const char* text, const char* file, unsigned line, const char*) noexcept {
+KERF_SIMT_HIDDEN void __assert_fail(const char* text, const char* file, unsigned line,
+                                    const char*) noexcept {
   kerf_simt::Text detail;
   detail << "assertion failed: " << text;
-  if (kerf_simt::worker != nullptr) kerf_simt::Trap("assert", detail.text(), static_cast<int>(line));
-  kerf_simt::Report(kerf_simt::Finding{"assert", kerf_simt::Severity::kFatal, "", false, {}, {},
-                                       static_cast<int>(line), detail.text(), 0});
+  if (kerf_simt::worker != nullptr)
+    kerf_simt::Trap("assert", detail.text(), static_cast<int>(line));
+  kerf_simt::Report(kerf_simt::Finding{"assert",
+                                       kerf_simt::Severity::kFatal,
+                                       "",
+                                       false,
+                                       {},
+                                       {},
+                                       static_cast<int>(line),
+                                       detail.text(),
+                                       0});
   (void)file;
   _exit(kerf_simt::kFaultExitCode);
 }

@@ -1,6 +1,6 @@
-// A switch stores the callee-saved registers on the stack that is left and loads them from the one that is entered;
-// to the compiler it is an ordinary call. The floating-point control words are not stored: kernels do not change
-// them.
+// A switch stores the callee-saved registers on the stack that is left and loads them from the one
+// that is entered; to the compiler it is an ordinary call. The floating-point control words are not
+// stored: kernels do not change them.
 #include "runtime/fiber.h"
 
 #include <sys/mman.h>
@@ -98,7 +98,8 @@ void ResetFiber(Fiber& fiber, void (*entry)()) {
   auto* context = reinterpret_cast<ucontext_t*>(fiber.stack + kGuardBytes);
   getcontext(context);
   context->uc_stack.ss_sp = fiber.stack + kGuardBytes + sizeof(ucontext_t);
-  context->uc_stack.ss_size = StackTop(fiber) - reinterpret_cast<uintptr_t>(context->uc_stack.ss_sp);
+  context->uc_stack.ss_size =
+      StackTop(fiber) - reinterpret_cast<uintptr_t>(context->uc_stack.ss_sp);
   context->uc_link = nullptr;
   makecontext(context, entry, 0);
   fiber.stack_pointer = context;

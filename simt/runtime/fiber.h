@@ -1,5 +1,5 @@
-// A stack of its own and the switch between two of them. Written here because ucontext makes two system calls at
-// every switch, and a reduction switches millions of times.
+// A stack of its own and the switch between two of them. Written here because ucontext makes two
+// system calls at every switch, and a reduction switches millions of times.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@
 namespace kerf_simt {
 
 struct Fiber {
-  void* stack_pointer = nullptr;  // where the fiber goes on; meaningless while it runs
+  void* stack_pointer = nullptr;   // where the fiber goes on; meaningless while it runs
   unsigned char* stack = nullptr;  // lowest address; its first page is a guard
   unsigned number = 0;
 };

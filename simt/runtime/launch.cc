@@ -58,7 +58,8 @@ bool NamesKernel(const char* call, const char* kernel) {
   const size_t n = end - begin;
   if (n == 0) return false;
   for (const char* p = call; *p != 0; ++p) {
-    if (strncmp(p, kernel + begin, n) == 0 && (p == call || !WordChar(p[-1])) && !WordChar(p[n])) return true;
+    if (strncmp(p, kernel + begin, n) == 0 && (p == call || !WordChar(p[-1])) && !WordChar(p[n]))
+      return true;
   }
   return false;
 }
@@ -68,7 +69,8 @@ uint64_t DynamicLimit(const LaunchInfo& info) {
   uint64_t limit = 48 * 1024;
   MutexLock lock;
   for (int i = 0; i < allowance_count; ++i) {
-    if (allowances[i].bytes > limit && NamesKernel(allowances[i].call, info.kernel)) limit = allowances[i].bytes;
+    if (allowances[i].bytes > limit && NamesKernel(allowances[i].call, info.kernel))
+      limit = allowances[i].bytes;
   }
   return limit;
 }
@@ -79,17 +81,19 @@ int CheckLaunch(const LaunchInfo& info, Text& why) {
   const dim3& b = info.block;
   const uint64_t threads = uint64_t{b.x} * b.y * b.z;
   if (threads == 0 || g.x == 0 || g.y == 0 || g.z == 0) {
-    why << "a dimension of grid (" << g.x << "," << g.y << "," << g.z << ") or block (" << b.x << "," << b.y << ","
-        << b.z << ") is zero";
+    why << "a dimension of grid (" << g.x << "," << g.y << "," << g.z << ") or block (" << b.x
+        << "," << b.y << "," << b.z << ") is zero";
     return cudaErrorInvalidConfiguration;
   }
   if (threads > kMaxThreads || b.x > 1024 || b.y > 1024 || b.z > (info.hip ? 1024u : 64u)) {
-    why << "a block of (" << b.x << "," << b.y << "," << b.z << ") threads is too large: at most 1024, "
+    why << "a block of (" << b.x << "," << b.y << "," << b.z
+        << ") threads is too large: at most 1024, "
         << "(1024,1024," << (info.hip ? 1024 : 64) << ")";
     return cudaErrorInvalidConfiguration;
   }
   if (g.x > 0x7fffffffu || g.y > 65535 || g.z > 65535) {
-    why << "a grid of (" << g.x << "," << g.y << "," << g.z << ") is too large: at most (2147483647,65535,65535)";
+    why << "a grid of (" << g.x << "," << g.y << "," << g.z
+        << ") is too large: at most (2147483647,65535,65535)";
     return cudaErrorInvalidConfiguration;
   }
   const uint64_t limit = DynamicLimit(info);
@@ -133,15 +137,18 @@ void RunOnWorkers(LaunchState& launch) {
 }  // namespace
 
 int Launch(const LaunchInfo& info, void (*body)(void*), void* arguments) {
-  if (worker != nullptr) Trap("unsupported", "a kernel launches a kernel; simt does not emulate that", info.line);
+  if (worker != nullptr)
+    Trap("unsupported", "a kernel launches a kernel; simt does not emulate that", info.line);
   Text why;
   int error = CheckLaunch(info, why);
   if (error != cudaSuccess) {
-    Report(Finding{"launch_refused", Severity::kError, info.kernel, false, {}, {}, info.line, why.text(), 0});
+    Report(Finding{
+        "launch_refused", Severity::kError, info.kernel, false, {}, {}, info.line, why.text(), 0});
     return SetError(error);
   }
   // After a fault in a kernel every later call fails, as in a CUDA context.
-  if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorIllegalAddress || last_error == cudaErrorAssert) {
+  if (last_error == cudaErrorLaunchFailure || last_error == cudaErrorIllegalAddress ||
+      last_error == cudaErrorAssert) {
     return last_error;
   }
   InstallFaultHandlers();
@@ -163,7 +170,8 @@ int SetError(int error) {
 int TakeError(bool clear) {
   int error = last_error;
   // Faults of a kernel stay.
-  if (clear && error != cudaErrorLaunchFailure && error != cudaErrorIllegalAddress && error != cudaErrorAssert) {
+  if (clear && error != cudaErrorLaunchFailure && error != cudaErrorIllegalAddress &&
+      error != cudaErrorAssert) {
     last_error = cudaSuccess;
   }
   return error;
@@ -183,5 +191,7 @@ int AllowDynamicShared(const char* call, int attribute, long long value) {
 }  // namespace kerf_simt
 
 extern "C" void kerf_simt_threads(int count) {
-  kerf_simt::worker_count = count < 1 ? 1 : count > kerf_simt::kMaxWorkers ? kerf_simt::kMaxWorkers : count;
+  kerf_simt::worker_count = count < 1                        ? 1
+                            : count > kerf_simt::kMaxWorkers ? kerf_simt::kMaxWorkers
+                                                             : count;
 }

@@ -28,12 +28,13 @@ struct State {
 };
 State state;
 
-// A mutex is not for signal handlers. The handler ends the process, so a lock held by its own thread is passed over
-// after a while.
+// A mutex is not for signal handlers. The handler ends the process, so a lock held by its own
+// thread is passed over after a while.
 class Lock {
  public:
   Lock() {
-    for (int i = 0; __atomic_exchange_n(&state.lock, 1, __ATOMIC_ACQUIRE) != 0 && i < 10'000'000; ++i) {
+    for (int i = 0; __atomic_exchange_n(&state.lock, 1, __ATOMIC_ACQUIRE) != 0 && i < 10'000'000;
+         ++i) {
     }
   }
   ~Lock() { __atomic_store_n(&state.lock, 0, __ATOMIC_RELEASE); }
@@ -45,7 +46,8 @@ uint64_t Hash(const char* s, uint64_t h) {
 }
 
 bool FirstOfItsKind(const Finding& f) {
-  uint64_t key = Hash(f.kernel, Hash(f.kind, 0xcbf29ce484222325)) * 31 + static_cast<unsigned>(f.line);
+  uint64_t key =
+      Hash(f.kernel, Hash(f.kind, 0xcbf29ce484222325)) * 31 + static_cast<unsigned>(f.line);
   for (uint64_t i = 0; i < state.count && i < kMaxFindings; ++i) {
     if (state.seen[i] == key) return false;
   }
@@ -125,8 +127,9 @@ void Report(const Finding& f) {
   if (!FirstOfItsKind(f)) return;
   static const char* const kNames[] = {"warning", "error", "error"};
   Text out;
-  (out << "{\"kind\":").Quoted(f.kind) << ",\"severity\":\"" << kNames[static_cast<int>(f.severity)]
-                                       << "\",\"fatal\":" << (f.severity == Severity::kFatal ? "true" : "false");
+  (out << "{\"kind\":").Quoted(f.kind)
+      << ",\"severity\":\"" << kNames[static_cast<int>(f.severity)]
+      << "\",\"fatal\":" << (f.severity == Severity::kFatal ? "true" : "false");
   (out << ",\"kernel\":").Quoted(f.kernel);
   if (f.in_kernel) {
     Coordinates(out, "block", f.block);
@@ -169,7 +172,9 @@ void DescribeAddress(uint64_t address, Text& out) {
   uint64_t best = 0;
   for (int i = 0; i < state.buffers_used; ++i) {
     const Buffer& b = state.buffers[i];
-    uint64_t distance = address < b.begin ? b.begin - address : address >= b.end ? address - b.end + 1 : 0;
+    uint64_t distance = address < b.begin  ? b.begin - address
+                        : address >= b.end ? address - b.end + 1
+                                           : 0;
     if (nearest == nullptr || distance < best) {
       nearest = &b;
       best = distance;

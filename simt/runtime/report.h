@@ -1,5 +1,6 @@
-// What the emulator found, as one JSON line each: {"kind", "severity", "fatal", "kernel", "block", "thread", "line",
-// "detail"}. Written without allocation and without stdio, because half of the callers are signal handlers.
+// What the emulator found, as one JSON line each: {"kind", "severity", "fatal", "kernel", "block",
+// "thread", "line", "detail"}. Written without allocation and without stdio, because half of the
+// callers are signal handlers.
 #pragma once
 
 #include <stddef.h>

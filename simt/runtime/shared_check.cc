@@ -1,10 +1,11 @@
 // Where shared variables lie, and who touches them.
 //
-// The race check keeps, for each element, the last writer and up to two readers with the barrier interval ("stamp")
-// of their access. Two accesses by different threads, one of them a write, in the same interval are a race, unless
-// both threads are of one warp and the warp did an operation in between. Elements are known by their address and by
-// whether they are smaller than 4 bytes, so that neighbours never look like a race; the price is that accesses of
-// different sizes to one place are not compared.
+// The race check keeps, for each element, the last writer and up to two readers with the barrier
+// interval ("stamp") of their access. Two accesses by different threads, one of them a write, in
+// the same interval are a race, unless both threads are of one warp and the warp did an operation
+// in between. Elements are known by their address and by whether they are smaller than 4 bytes, so
+// that neighbours never look like a race; the price is that accesses of different sizes to one
+// place are not compared.
 #include <pthread.h>
 #include <string.h>
 
@@ -37,8 +38,8 @@ void Worker::PlaceShared(Slot& slot, uint32_t bytes, uint32_t align, const char*
   pthread_mutex_unlock(&place_mutex);
   if (fits) return;
   Fail("shared_memory_limit", running_, line,
-       Text() << "with \"" << name << "\" the kernel's static shared memory is " << (uint64_t{offset} + bytes)
-              << " bytes; the limit is " << limit,
+       Text() << "with \"" << name << "\" the kernel's static shared memory is "
+              << (uint64_t{offset} + bytes) << " bytes; the limit is " << limit,
        701);
 }
 
@@ -48,7 +49,8 @@ bool Worker::Unordered(int other, uint32_t epoch) const {
   return other / warp_size_ != warp || epoch == warps_[warp].epoch;
 }
 
-void Worker::RecordAccess(const void* p, unsigned bytes, Access access, const char* name, int line) {
+void Worker::RecordAccess(const void* p, unsigned bytes, Access access, const char* name,
+                          int line) {
   SettleWrite();
   uint64_t offset = static_cast<uint64_t>(static_cast<const unsigned char*>(p) - shared_);
   if (offset >= kSharedArea) return;
@@ -58,7 +60,8 @@ void Worker::RecordAccess(const void* p, unsigned bytes, Access access, const ch
   const auto me = static_cast<uint16_t>(running_);
   const uint32_t epoch = warps_[running_ / warp_size_].epoch;
   if (access != Access::kWrite) {
-    if (written && Unordered(c.writer, c.write_epoch)) ReportRace(c, true, c.writer, "reads", name, line);
+    if (written && Unordered(c.writer, c.write_epoch))
+      ReportRace(c, true, c.writer, "reads", name, line);
     if (!read) c.reader = c.other_reader = kNobody;
     if (c.reader == kNobody || c.reader == me) {
       c.reader = me;
@@ -100,17 +103,19 @@ void Worker::SettleWrite() {
   (detail << "thread ") << threads_[write_.thread].index << " writes an element of ";
   detail.Quoted(write_.name) << " that thread ";
   NameThread(detail, write_.cell.writer);
-  detail << " wrote with another value in line " << write_.cell.write_line << ", with no barrier in between";
+  detail << " wrote with another value in line " << write_.cell.write_line
+         << ", with no barrier in between";
   Warn("race", Severity::kError, write_.thread, write_.line, detail);
 }
 
-void Worker::ReportRace(const Cell& cell, bool with_writer, int other, const char* how, const char* name, int line) {
+void Worker::ReportRace(const Cell& cell, bool with_writer, int other, const char* how,
+                        const char* name, int line) {
   Text detail;
   detail << "thread " << threads_[running_].index << " " << how << " an element of ";
   detail.Quoted(name) << " that thread ";
   NameThread(detail, other);
-  detail << (with_writer ? " wrote" : " read") << " in line " << (with_writer ? cell.write_line : cell.read_line)
-         << ", with no barrier in between";
+  detail << (with_writer ? " wrote" : " read") << " in line "
+         << (with_writer ? cell.write_line : cell.read_line) << ", with no barrier in between";
   Warn("race", Severity::kError, running_, line, detail);
 }
 
@@ -123,12 +128,14 @@ void RecordAccess(const void* p, unsigned bytes, Access access, const char* name
   if (worker != nullptr) worker->RecordAccess(p, bytes, access, name, line);
 }
 
-void SharedIndex(const char* name, long long index, unsigned long long size, long long last, int line) {
+void SharedIndex(const char* name, long long index, unsigned long long size, long long last,
+                 int line) {
   if (worker == nullptr) return;
   Text detail;
   detail << "index " << index << " of ";
   detail.Quoted(name) << ", which has " << size << " elements";
-  // A flat index into a matrix of which the compiler sees rows: works on every device, and is read as meant.
+  // A flat index into a matrix of which the compiler sees rows: works on every device, and is read
+  // as meant.
   if (index >= 0 && index < last) {
     detail << " in this dimension; the access stays inside the variable";
     worker->Warn("shared_row_overflow", Severity::kWarning, worker->running(), line, detail);

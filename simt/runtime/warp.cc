@@ -1,10 +1,11 @@
-// Warp operations. Lanes run one after another, so an operation is a meeting: each lane leaves its value and waits;
-// the last one computes the results of all.
+// Warp operations. Lanes run one after another, so an operation is a meeting: each lane leaves its
+// value and waits; the last one computes the results of all.
 //
-// With a mask, the meeting is complete when every lane of the mask that still lives has come. Without (HIP's __shfl,
-// __activemask), a device in lock step would take the lanes that are converged here. Those are known when no lane of
-// the warp can go on elsewhere; where lanes wait at several places, the one first in the source goes first, because a
-// branch stands before the place where it joins.
+// With a mask, the meeting is complete when every lane of the mask that still lives has come.
+// Without (HIP's __shfl,
+// __activemask), a device in lock step would take the lanes that are converged here. Those are
+// known when no lane of the warp can go on elsewhere; where lanes wait at several places, the one
+// first in the source goes first, because a branch stands before the place where it joins.
 #include "runtime/worker.h"
 
 namespace kerf_simt {
@@ -12,10 +13,11 @@ namespace {
 
 uint64_t LaneBit(int lane) { return uint64_t{1} << lane; }
 
-const char* const kOpNames[] = {"__syncwarp", "step", "__shfl", "__shfl_up", "__shfl_down", "__shfl_xor", "__any", "__all",
-                                "__uni", "__ballot", "__activemask", "__match_any", "__match_all", "__reduce_add",
-                                "__reduce_min", "__reduce_max", "__reduce_min", "__reduce_max", "__reduce_and",
-                                "__reduce_or", "__reduce_xor"};
+const char* const kOpNames[] = {
+    "__syncwarp",   "step",         "__shfl",       "__shfl_up",    "__shfl_down",  "__shfl_xor",
+    "__any",        "__all",        "__uni",        "__ballot",     "__activemask", "__match_any",
+    "__match_all",  "__reduce_add", "__reduce_min", "__reduce_max", "__reduce_min", "__reduce_max",
+    "__reduce_and", "__reduce_or",  "__reduce_xor"};
 const char* OpName(WarpOp op) { return kOpNames[static_cast<int>(op)]; }
 
 bool IsShuffle(WarpOp op) { return op >= WarpOp::kShuffle && op <= WarpOp::kShuffleXor; }
@@ -28,9 +30,12 @@ int SourceLane(const Thread& t, int lane) {
     case WarpOp::kShuffle:
       return segment + (t.arg & (width - 1));
     case WarpOp::kShuffleUp:
-      return static_cast<unsigned>(t.arg) > static_cast<unsigned>(lane - segment) ? -1 : lane - t.arg;
+      return static_cast<unsigned>(t.arg) > static_cast<unsigned>(lane - segment) ? -1
+                                                                                  : lane - t.arg;
     case WarpOp::kShuffleDown:
-      return static_cast<unsigned>(t.arg) >= static_cast<unsigned>(segment + width - lane) ? -1 : lane + t.arg;
+      return static_cast<unsigned>(t.arg) >= static_cast<unsigned>(segment + width - lane)
+                 ? -1
+                 : lane + t.arg;
     default:
       return (lane ^ t.arg) >= segment + width ? -1 : lane ^ t.arg;
   }
@@ -42,20 +47,29 @@ uint64_t Combine(WarpOp op, uint64_t a, uint64_t b) {
   auto ua = static_cast<uint32_t>(a);
   auto ub = static_cast<uint32_t>(b);
   switch (op) {
-    case WarpOp::kAdd: return static_cast<uint32_t>(ua + ub);
-    case WarpOp::kMinSigned: return static_cast<uint32_t>(sa < sb ? sa : sb);
-    case WarpOp::kMaxSigned: return static_cast<uint32_t>(sa > sb ? sa : sb);
-    case WarpOp::kMinUnsigned: return ua < ub ? ua : ub;
-    case WarpOp::kMaxUnsigned: return ua > ub ? ua : ub;
-    case WarpOp::kAnd: return ua & ub;
-    case WarpOp::kOr: return ua | ub;
-    default: return ua ^ ub;
+    case WarpOp::kAdd:
+      return static_cast<uint32_t>(ua + ub);
+    case WarpOp::kMinSigned:
+      return static_cast<uint32_t>(sa < sb ? sa : sb);
+    case WarpOp::kMaxSigned:
+      return static_cast<uint32_t>(sa > sb ? sa : sb);
+    case WarpOp::kMinUnsigned:
+      return ua < ub ? ua : ub;
+    case WarpOp::kMaxUnsigned:
+      return ua > ub ? ua : ub;
+    case WarpOp::kAnd:
+      return ua & ub;
+    case WarpOp::kOr:
+      return ua | ub;
+    default:
+      return ua ^ ub;
   }
 }
 
 }  // namespace
 
-uint64_t Worker::WarpCollective(WarpOp op, uint64_t mask, uint64_t value, int arg, int width, int line) {
+uint64_t Worker::WarpCollective(WarpOp op, uint64_t mask, uint64_t value, int arg, int width,
+                                int line) {
   int lane = running_ % warp_size_;
   int warp = running_ / warp_size_;
   Warp& w = warps_[warp];
@@ -68,7 +82,9 @@ uint64_t Worker::WarpCollective(WarpOp op, uint64_t mask, uint64_t value, int ar
   t.line = line;
   if (IsShuffle(op) && (width <= 0 || width > warp_size_ || (width & (width - 1)) != 0)) {
     Fail("bad_warp_call", running_, line,
-         Text() << "the width of a shuffle is a power of two up to " << warp_size_ << ", not " << width, 719);
+         Text() << "the width of a shuffle is a power of two up to " << warp_size_ << ", not "
+                << width,
+         719);
   }
   ready_[running_ / 64] &= ~(uint64_t{1} << (running_ & 63));
   if (mask == 0) {
@@ -84,7 +100,8 @@ uint64_t Worker::WarpCollective(WarpOp op, uint64_t mask, uint64_t value, int ar
     w.waiting |= LaneBit(lane);
     if ((w.waiting & mask & w.alive) == (mask & w.alive)) TryMasked(warp);
   }
-  // After a step the lanes go on from the lowest: one that reads a higher lane's element sees it before its change.
+  // After a step the lanes go on from the lowest: one that reads a higher lane's element sees it
+  // before its change.
   const int next = op == WarpOp::kStep ? Next() : running_;
   if ((ready_[running_ / 64] >> (running_ & 63) & 1) == 0) {
     Block();
@@ -137,7 +154,8 @@ void Worker::TryUnmasked(int warp) {
   uint64_t group = 0;
   for (uint64_t left = w.waiting_here; left != 0; left &= left - 1) {
     int lane = __builtin_ctzll(left);
-    if (lanes[lane].line == lanes[first].line && lanes[lane].op == lanes[first].op) group |= LaneBit(lane);
+    if (lanes[lane].line == lanes[first].line && lanes[lane].op == lanes[first].op)
+      group |= LaneBit(lane);
   }
   // Complete only if nobody can join any more.
   if (group != w.alive && WarpReady(warp) != 0) return;
@@ -152,7 +170,8 @@ void Worker::FinishWarp(int warp, uint64_t group) {
   const WarpOp op = lanes[first].op;
   if (op == WarpOp::kStep && !launch_->info->hip && (group & (group - 1)) != 0) {
     Warn("implicit_warp_sync", Severity::kWarning, warp * warp_size_ + first, lanes[first].line,
-         Text() << "volatile memory is exchanged between the lanes of a warp as if they ran in lock step; since Volta "
+         Text() << "volatile memory is exchanged between the lanes of a warp as if they ran in "
+                   "lock step; since Volta "
                    "they need not: __syncwarp() belongs before this");
   }
   uint64_t common = 0;
@@ -175,7 +194,8 @@ uint64_t Worker::WarpResult(int warp, int lane, uint64_t group) {
     if ((group >> source & 1) != 0) return lanes[source].value;
     Text detail;
     detail << OpName(t.op) << " reads lane " << source << ", which "
-           << ((warps_[warp].alive >> source & 1) != 0 ? "does not take part" : "does not exist or has left");
+           << ((warps_[warp].alive >> source & 1) != 0 ? "does not take part"
+                                                       : "does not exist or has left");
     Warn("inactive_lane", Severity::kWarning, warp * warp_size_ + lane, t.line, detail);
     // What ds_bpermute gives on AMD; undefined in CUDA.
     return t.mask == 0 ? 0 : (uint64_t{kPoison} << 32 | kPoison);
@@ -191,15 +211,24 @@ uint64_t Worker::WarpResult(int warp, int lane, uint64_t group) {
   }
   switch (t.op) {
     case WarpOp::kSync:
-    case WarpOp::kStep: return 0;
-    case WarpOp::kAny: return votes != 0;
-    case WarpOp::kAll: return votes == group;
-    case WarpOp::kUniform: return votes == group || votes == 0;
-    case WarpOp::kBallot: return votes;
-    case WarpOp::kActive: return group;
-    case WarpOp::kMatchAny: return same;
-    case WarpOp::kMatchAll: return same == group ? group : 0;
-    default: return combined;
+    case WarpOp::kStep:
+      return 0;
+    case WarpOp::kAny:
+      return votes != 0;
+    case WarpOp::kAll:
+      return votes == group;
+    case WarpOp::kUniform:
+      return votes == group || votes == 0;
+    case WarpOp::kBallot:
+      return votes;
+    case WarpOp::kActive:
+      return group;
+    case WarpOp::kMatchAny:
+      return same;
+    case WarpOp::kMatchAll:
+      return same == group ? group : 0;
+    default:
+      return combined;
   }
 }
 
@@ -215,7 +244,8 @@ void Worker::FailStuck() {
     int other = __builtin_ctzll(missing);
     int thread = warp * warp_size_ + other;
     Text detail;
-    detail << OpName(t.op) << "_sync in line " << t.line << " waits for lane " << other << " of its mask ";
+    detail << OpName(t.op) << "_sync in line " << t.line << " waits for lane " << other
+           << " of its mask ";
     detail.Hex(t.mask) << ", but thread ";
     NameThread(detail, thread);
     if ((at_barrier_[thread / 64] >> (thread & 63) & 1) != 0) {

@@ -25,7 +25,8 @@ void* Reserve(size_t bytes, int protection) {
 
 uint64_t Bit(int thread) { return uint64_t{1} << (thread & 63); }
 
-// The race check costs more than the access it checks. A race shows in every block or in the last, ragged one.
+// The race check costs more than the access it checks. A race shows in every block or in the last,
+// ragged one.
 constexpr uint64_t kRecordedBlocks = 16;
 constexpr uint64_t kRecordedEvery = 61;
 
@@ -66,7 +67,8 @@ void Worker::RunBlocks(LaunchState& launch) {
   current.static_shared = shared_ + kGuardBytes;
   // At the end of its area, so that the guard behind it catches what runs over.
   current.dynamic_bytes = info.dynamic_bytes;
-  current.dynamic_shared = shared_ + kSharedArea - kGuardBytes - ((info.dynamic_bytes + 15) & ~size_t{15});
+  current.dynamic_shared =
+      shared_ + kSharedArea - kGuardBytes - ((info.dynamic_bytes + 15) & ~size_t{15});
   worker = this;
   while (__atomic_load_n(&launch.failed, __ATOMIC_RELAXED) == 0) {
     uint64_t block = __atomic_fetch_add(&launch.next_block, 1, __ATOMIC_RELAXED);
@@ -82,7 +84,8 @@ void Worker::StartBlock(uint64_t block) {
   blockIdx.x = static_cast<unsigned>(block % grid.x);
   blockIdx.y = static_cast<unsigned>(block / grid.x % grid.y);
   blockIdx.z = static_cast<unsigned>(block / grid.x / grid.y);
-  current.record = block < kRecordedBlocks || block % kRecordedEvery == 0 || block + 1 == launch_->blocks;
+  current.record =
+      block < kRecordedBlocks || block % kRecordedEvery == 0 || block + 1 == launch_->blocks;
   ++stamp_;
   PoisonShared();
   alive_ = thread_count_;
@@ -119,7 +122,8 @@ void Worker::PoisonShared() {
     auto* word = reinterpret_cast<uint32_t*>(p);
     for (size_t i = 0; i < n / 4; ++i) word[i] = kPoison;
   };
-  fill(current.static_shared, (__atomic_load_n(&launch_->static_used, __ATOMIC_RELAXED) + 15) & ~15u);
+  fill(current.static_shared,
+       (__atomic_load_n(&launch_->static_used, __ATOMIC_RELAXED) + 15) & ~15u);
   fill(current.dynamic_shared, (current.dynamic_bytes + 15) & ~size_t{15});
 }
 
@@ -203,7 +207,8 @@ void Worker::SwitchTo(int thread) {
   SwitchStack(&from->stack_pointer, to->stack_pointer);
 }
 
-// The running thread has left the kernel. On return its fiber runs another thread that has not started.
+// The running thread has left the kernel. On return its fiber runs another thread that has not
+// started.
 void Worker::Leave() {
   int thread = running_;
   Fiber* fiber = threads_[thread].fiber;
@@ -250,7 +255,8 @@ int Worker::Barrier(BarrierKind kind, int predicate, int line) {
     Text detail;
     detail << "this thread is at the barrier in line " << line << ", while thread ";
     NameThread(detail, barrier_first_);
-    detail << " waits at the one in line " << barrier_line_ << "; all threads of a block must reach the same barrier";
+    detail << " waits at the one in line " << barrier_line_
+           << "; all threads of a block must reach the same barrier";
     Fail("divergent_barrier", running_, line, detail, 719);
   }
   barrier_sum_ += predicate;
@@ -289,7 +295,8 @@ void Worker::FinishBarrier() {
 void Worker::NameThread(Text& out, int thread) const { out << threads_[thread].index; }
 
 void Worker::Warn(const char* kind, Severity severity, int thread, int line, const Text& detail) {
-  Report(Finding{kind, severity, kernel(), true, blockIdx, threads_[thread].index, line, detail.text(), 0});
+  Report(Finding{kind, severity, kernel(), true, blockIdx, threads_[thread].index, line,
+                 detail.text(), 0});
 }
 
 void Worker::Fail(const char* kind, int thread, int line, const Text& detail, int error) {

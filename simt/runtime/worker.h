@@ -1,9 +1,10 @@
 // One block at a time, on one OS thread: its threads, warps, fibers and shared memory.
 //
-// A thread is ready, waits in a barrier, waits in a warp operation, or has left; sets of threads are bit sets over
-// the linear thread number. There is no scheduler to return to: the thread that blocks chooses the next and switches
-// to it, first of its own warp, so that a warp's operations finish while its stacks are in the cache. A fiber whose
-// thread leaves takes up the next thread that has not started: a kernel without barriers runs on one fiber.
+// A thread is ready, waits in a barrier, waits in a warp operation, or has left; sets of threads
+// are bit sets over the linear thread number. There is no scheduler to return to: the thread that
+// blocks chooses the next and switches to it, first of its own warp, so that a warp's operations
+// finish while its stacks are in the cache. A fiber whose thread leaves takes up the next thread
+// that has not started: a kernel without barriers runs on one fiber.
 #pragma once
 
 #include "kerf_simt/runtime.h"
@@ -14,10 +15,12 @@ namespace kerf_simt {
 
 constexpr int kMaxThreads = 1024;
 constexpr int kWords = kMaxThreads / 64;
-constexpr uint32_t kStaticArea = 64 * 1024;      // HIP's limit; CUDA's is 48 KB
-constexpr uint32_t kDynamicArea = 57 * 4096;     // 227 KB, the most a block of compute capability 9.0 can have
+constexpr uint32_t kStaticArea = 64 * 1024;  // HIP's limit; CUDA's is 48 KB
+constexpr uint32_t kDynamicArea =
+    57 * 4096;  // 227 KB, the most a block of compute capability 9.0 can have
 constexpr uint32_t kSharedArea = kStaticArea + kDynamicArea + 3 * kGuardBytes;
-constexpr uint32_t kPoison = 0x7fffffff;         // NaN as float, double, half and bfloat16; as an index it faults
+constexpr uint32_t kPoison =
+    0x7fffffff;  // NaN as float, double, half and bfloat16; as an index it faults
 
 struct Thread {
   Fiber* fiber;  // null: not started
@@ -36,7 +39,8 @@ struct Warp {
   uint64_t alive;
   uint64_t waiting;       // in an operation with a mask
   uint64_t waiting_here;  // in one without
-  uint32_t epoch;         // operations finished: what was accessed before one is ordered before what follows it
+  uint32_t
+      epoch;  // operations finished: what was accessed before one is ordered before what follows it
 };
 
 // The launch as all workers see it.
@@ -106,7 +110,8 @@ class Worker {
   [[noreturn]] void FailStuck();
   void CheckSameOperation(int warp, uint64_t group);
   void SettleWrite();
-  void ReportRace(const Cell& cell, bool with_writer, int other, const char* how, const char* name, int line);
+  void ReportRace(const Cell& cell, bool with_writer, int other, const char* how, const char* name,
+                  int line);
   bool Unordered(int other, uint32_t epoch) const;
   void NameThread(Text& out, int thread) const;
 
@@ -140,7 +145,8 @@ class Worker {
   Cell* bytes_ = nullptr;            // one for each byte, for smaller elements
   uint32_t stamp_ = 0;               // barriers passed, over all blocks
 
-  // A second write to the same place is a race only if it brings another value, which is known a little later.
+  // A second write to the same place is a race only if it brings another value, which is known a
+  // little later.
   struct {
     const unsigned char* at = nullptr;
     unsigned bytes = 0;

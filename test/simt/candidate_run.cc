@@ -55,8 +55,9 @@ F Symbol(void* library, const char* name) {
   return f;
 }
 
-[[noreturn]] void Child(const std::string& path, const kerf_call& call, const std::vector<Buffer>& inputs,
-                        const Buffer& output, const RunSetup& setup, int report_fd, int* returned) {
+[[noreturn]] void Child(const std::string& path, const kerf_call& call,
+                        const std::vector<Buffer>& inputs, const Buffer& output,
+                        const RunSetup& setup, int report_fd, int* returned) {
   void* library = dlopen(path.c_str(), RTLD_NOW);
   if (library == nullptr) {
     std::fprintf(stderr, "%s\n", dlerror());
@@ -66,9 +67,11 @@ F Symbol(void* library, const char* name) {
   Symbol<void (*)(int)>(library, "kerf_simt_report_fd")(report_fd);
   Symbol<void (*)(int)>(library, "kerf_simt_threads")(setup.threads);
   Symbol<void (*)(int)>(library, "kerf_simt_strict")(setup.strict ? 1 : 0);
-  for (size_t i = 0; i < inputs.size(); ++i) add(inputs[i].name.c_str(), call.inputs[i].data, inputs[i].bytes.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    add(inputs[i].name.c_str(), call.inputs[i].data, inputs[i].bytes.size());
   add(output.name.c_str(), call.outputs[0].data, output.bytes.size());
-  if (setup.time_limit_ms != 0) Symbol<void (*)(uint32_t)>(library, "kerf_simt_time_limit")(setup.time_limit_ms);
+  if (setup.time_limit_ms != 0)
+    Symbol<void (*)(uint32_t)>(library, "kerf_simt_time_limit")(setup.time_limit_ms);
   *returned = Symbol<int (*)(const kerf_call*)>(library, "kerf_kernel")(&call);
   _exit(0);
 }
@@ -76,7 +79,8 @@ F Symbol(void* library, const char* name) {
 std::vector<std::string> ReadLines(int fd) {
   std::string text;
   char chunk[4096];
-  for (ssize_t n; (n = read(fd, chunk, sizeof(chunk))) > 0;) text.append(chunk, static_cast<size_t>(n));
+  for (ssize_t n; (n = read(fd, chunk, sizeof(chunk))) > 0;)
+    text.append(chunk, static_cast<size_t>(n));
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);
@@ -85,14 +89,18 @@ std::vector<std::string> ReadLines(int fd) {
 
 }  // namespace
 
-Buffer Floats(const std::string& name, std::vector<int64_t> shape, const std::vector<float>& values) {
+Buffer Floats(const std::string& name, std::vector<int64_t> shape,
+              const std::vector<float>& values) {
   Buffer b{name, Element::kFloat, std::move(shape), std::vector<unsigned char>(values.size() * 4)};
   std::memcpy(b.bytes.data(), values.data(), b.bytes.size());
   return b;
 }
 
 Buffer Ints(const std::string& name, const std::vector<int>& values) {
-  Buffer b{name, Element::kInt, {static_cast<int64_t>(values.size())}, std::vector<unsigned char>(values.size() * 4)};
+  Buffer b{name,
+           Element::kInt,
+           {static_cast<int64_t>(values.size())},
+           std::vector<unsigned char>(values.size() * 4)};
   std::memcpy(b.bytes.data(), values.data(), b.bytes.size());
   return b;
 }
@@ -103,8 +111,8 @@ Buffer Output(const std::string& name, Element element, std::vector<int64_t> sha
   return b;
 }
 
-CandidateRun RunCandidate(const std::string& library, const std::vector<Buffer>& inputs, const Buffer& output,
-                          const RunSetup& setup) {
+CandidateRun RunCandidate(const std::string& library, const std::vector<Buffer>& inputs,
+                          const Buffer& output, const RunSetup& setup) {
   std::vector<DLTensor> tensors;
   for (const Buffer& b : inputs) {
     unsigned char* data = MapGuarded(b.bytes.size());

@@ -1,5 +1,5 @@
-// Loads a candidate that was built against simt/ and calls it in a child process, on buffers that end at a guard page,
-// as kerf's judge does.
+// Loads a candidate that was built against simt/ and calls it in a child process, on buffers that
+// end at a guard page, as kerf's judge does.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ struct Buffer {
     return std::vector<T>(p, p + bytes.size() / sizeof(T));
   }
 };
-Buffer Floats(const std::string& name, std::vector<int64_t> shape, const std::vector<float>& values);
+Buffer Floats(const std::string& name, std::vector<int64_t> shape,
+              const std::vector<float>& values);
 Buffer Ints(const std::string& name, const std::vector<int>& values);
 Buffer Output(const std::string& name, Element element, std::vector<int64_t> shape);
 
@@ -39,7 +40,7 @@ struct RunSetup {
   bool strict = false;
   uint32_t time_limit_ms = 0;
 };
-CandidateRun RunCandidate(const std::string& library, const std::vector<Buffer>& inputs, const Buffer& output,
-                          const RunSetup& setup = {});
+CandidateRun RunCandidate(const std::string& library, const std::vector<Buffer>& inputs,
+                          const Buffer& output, const RunSetup& setup = {});
 
 }  // namespace kerf

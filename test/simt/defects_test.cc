@@ -60,7 +60,8 @@ TEST(SimtDefect, DivergentBarrierNamesBothLines) {
   EXPECT_EQ(f["kind"], "divergent_barrier");
   EXPECT_EQ(f["thread"], Json({16, 0, 0}));
   EXPECT_EQ(f["line"], Line("other"));
-  EXPECT_THAT(f["detail"], HasSubstr("thread (0,0,0) waits at the one in line " + std::to_string(Line("branch"))));
+  EXPECT_THAT(f["detail"], HasSubstr("thread (0,0,0) waits at the one in line " +
+                                     std::to_string(Line("branch"))));
 }
 
 TEST(SimtDefect, BarrierAfterExitIsAWarningUnlessStrict) {
@@ -92,7 +93,8 @@ TEST(SimtDefect, WritersWithDifferentValuesAreARace) {
 }
 
 TEST(SimtDefect, RaceThroughAPointerIntoDynamicSharedMemory) {
-  // Seen from both sides: a thread that writes what another read, and one that reads what another wrote.
+  // Seen from both sides: a thread that writes what another read, and one that reads what another
+  // wrote.
   const CandidateRun run = RunKernel(5);
   ASSERT_EQ(run.findings.size(), 2u);
   const Json f = Json::parse(run.findings[1]);

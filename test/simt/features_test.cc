@@ -9,9 +9,10 @@ namespace kerf {
 namespace {
 
 CandidateRun RunKernel(int which, int64_t outputs, const RunSetup& setup = {}) {
-  return RunCandidate(std::string(KERF_SIMT_KERNELS) + "/features.so",
-                      {Ints("which", {which}), Ints("scratch", {0, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})},
-                      Output("out", Element::kFloat, {outputs}), setup);
+  return RunCandidate(
+      std::string(KERF_SIMT_KERNELS) + "/features.so",
+      {Ints("which", {which}), Ints("scratch", {0, 1000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})},
+      Output("out", Element::kFloat, {outputs}), setup);
 }
 
 std::vector<float> Values(int which, int64_t outputs) {
@@ -77,7 +78,9 @@ TEST(SimtFeature, ConstantDeviceAndFileScopeSharedMemory) {
   EXPECT_EQ(Values(5, 8), (std::vector<float>{6, 7, 8, 9, 3, 2, 1, 0}));
 }
 
-TEST(SimtFeature, SharedMemoryStartsPoisonedInEveryBlock) { EXPECT_EQ(Values(6, 2), (std::vector<float>{1, 1})); }
+TEST(SimtFeature, SharedMemoryStartsPoisonedInEveryBlock) {
+  EXPECT_EQ(Values(6, 2), (std::vector<float>{1, 1}));
+}
 
 TEST(SimtFeature, ParametersAreCopiesOfEachThread) {
   EXPECT_EQ(Values(7, 4), (std::vector<float>{16, 18, 20, 22}));
@@ -104,7 +107,8 @@ TEST(SimtFeature, WarpSynchronousReductionWorksWithAWarning) {
   EXPECT_EQ(run.returned, 0);
   EXPECT_EQ(run.output.as<float>()[0], 127 * 64.f);
   ASSERT_FALSE(run.findings.empty());
-  for (const std::string& f : run.findings) EXPECT_NE(f.find("\"kind\":\"implicit_warp_sync\""), std::string::npos) << f;
+  for (const std::string& f : run.findings)
+    EXPECT_NE(f.find("\"kind\":\"implicit_warp_sync\""), std::string::npos) << f;
 }
 
 TEST(SimtFeature, RuntimeFunctions) {

@@ -1,4 +1,5 @@
-// Rounding to half precision the slow and obvious way: the nearest of all values, the even one of two equally near.
+// Rounding to half precision the slow and obvious way: the nearest of all values, the even one of
+// two equally near.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +35,8 @@ inline uint16_t NearestHalf(Wide v) {
   const Wide a = negative ? -v : v;
   const uint16_t sign = negative ? 0x8000 : 0;
   if (a >= 65536) return sign | 0x7c00;
-  const auto above = std::upper_bound(kValues.begin(), kValues.end(), a, [](Wide x, double y) { return x < y; });
+  const auto above =
+      std::upper_bound(kValues.begin(), kValues.end(), a, [](Wide x, double y) { return x < y; });
   const auto low = static_cast<uint16_t>(above - kValues.begin() - 1);
   const Wide to_low = a - kValues[low];
   const Wide to_high = *above - a;

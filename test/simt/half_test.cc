@@ -28,7 +28,8 @@ TEST(SimtHalf, RoundsFloatsToNearestEven) {
     if (std::isnan(f)) continue;
     ASSERT_EQ(__half_as_ushort(__float2half(f)), NearestHalf(f)) << f;
   }
-  for (float f : {65504.f, 65519.99f, 65520.f, -65520.f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 0x1p-14f, 2049.f, 2051.f}) {
+  for (float f : {65504.f, 65519.99f, 65520.f, -65520.f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f,
+                  0x1p-14f, 2049.f, 2051.f}) {
     EXPECT_EQ(__half_as_ushort(__float2half(f)), NearestHalf(f)) << f;
   }
 }
@@ -41,7 +42,8 @@ TEST(SimtHalf, RoundsDoublesOnce) {
 }
 
 TEST(SimtHalf, FmaRoundsOnce) {
-  // The sum needs 60 digits: a rounding to double first would lose the last, and with it the direction.
+  // The sum needs 60 digits: a rounding to double first would lose the last, and with it the
+  // direction.
   const __half a = __ushort_as_half(0x0001);  // 2^-24
   const __half c = __float2half(1.0f + 0x1p-10f);
   EXPECT_EQ(__half_as_ushort(__hfma(a, a, c)), __half_as_ushort(c));
@@ -50,8 +52,9 @@ TEST(SimtHalf, FmaRoundsOnce) {
     const __half x = __ushort_as_half(static_cast<unsigned short>(engine() & 0x7bff));
     const __half y = __ushort_as_half(static_cast<unsigned short>(engine() & 0x7bff));
     const __half z = __ushort_as_half(static_cast<unsigned short>(engine() & 0xfbff));
-    const Wide exact = static_cast<Wide>(static_cast<float>(x)) * static_cast<Wide>(static_cast<float>(y)) +
-                       static_cast<Wide>(static_cast<float>(z));
+    const Wide exact =
+        static_cast<Wide>(static_cast<float>(x)) * static_cast<Wide>(static_cast<float>(y)) +
+        static_cast<Wide>(static_cast<float>(z));
     ASSERT_EQ(__half_as_ushort(__hfma(x, y, z)), NearestHalf(exact));
   }
 }

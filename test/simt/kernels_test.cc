@@ -12,7 +12,9 @@
 namespace kerf {
 namespace {
 
-std::string Library(const std::string& name) { return std::string(KERF_SIMT_KERNELS) + "/" + name + ".so"; }
+std::string Library(const std::string& name) {
+  return std::string(KERF_SIMT_KERNELS) + "/" + name + ".so";
+}
 
 std::vector<float> Random(size_t n, unsigned seed) {
   std::mt19937 engine(seed);
@@ -27,7 +29,8 @@ void ExpectNear(const CandidateRun& run, const std::vector<double>& want, double
   EXPECT_TRUE(run.findings.empty()) << run.findings[0];
   const auto got = run.output.as<float>();
   ASSERT_EQ(got.size(), want.size());
-  for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
+  for (size_t i = 0; i < want.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], tolerance) << "element " << i;
 }
 
 TEST(SimtKernel, MatmulWithRaggedTiles) {
@@ -37,7 +40,8 @@ TEST(SimtKernel, MatmulWithRaggedTiles) {
   std::vector<double> want(m * n);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      for (int q = 0; q < k; ++q) want[i * n + j] += static_cast<double>(a[i * k + q]) * b[q * n + j];
+      for (int q = 0; q < k; ++q)
+        want[i * n + j] += static_cast<double>(a[i * k + q]) * b[q * n + j];
     }
   }
   for (int threads : {1, 2}) {
@@ -51,7 +55,9 @@ TEST(SimtKernel, ReluOverManyBlocks) {
   const auto x = Random(10'001, 3);
   std::vector<double> want;
   for (float v : x) want.push_back(std::max(v, 0.f));
-  ExpectNear(RunCandidate(Library("relu"), {Floats("x", {10'001}, x)}, Output("y", Element::kFloat, {10'001})), want, 0);
+  ExpectNear(RunCandidate(Library("relu"), {Floats("x", {10'001}, x)},
+                          Output("y", Element::kFloat, {10'001})),
+             want, 0);
 }
 
 TEST(SimtKernel, SoftmaxByShuffles) {
@@ -63,7 +69,8 @@ TEST(SimtKernel, SoftmaxByShuffles) {
     for (int c = 0; c < cols; ++c) sum += std::exp(x[r * cols + c]);
     for (int c = 0; c < cols; ++c) want[r * cols + c] = std::exp(x[r * cols + c]) / sum;
   }
-  ExpectNear(RunCandidate(Library("softmax"), {Floats("x", {rows, cols}, x)}, Output("y", Element::kFloat, {rows, cols})),
+  ExpectNear(RunCandidate(Library("softmax"), {Floats("x", {rows, cols}, x)},
+                          Output("y", Element::kFloat, {rows, cols})),
              want, 1e-6);
 }
 
@@ -74,12 +81,14 @@ TEST(SimtKernel, LayernormInDynamicSharedMemory) {
   for (int r = 0; r < rows; ++r) {
     double mean = 0, squares = 0;
     for (int c = 0; c < cols; ++c) mean += x[r * cols + c] / static_cast<double>(cols);
-    for (int c = 0; c < cols; ++c) squares += (x[r * cols + c] - mean) * (x[r * cols + c] - mean) / cols;
-    for (int c = 0; c < cols; ++c) want[r * cols + c] = (x[r * cols + c] - mean) / std::sqrt(squares + 1e-5);
+    for (int c = 0; c < cols; ++c)
+      squares += (x[r * cols + c] - mean) * (x[r * cols + c] - mean) / cols;
+    for (int c = 0; c < cols; ++c)
+      want[r * cols + c] = (x[r * cols + c] - mean) / std::sqrt(squares + 1e-5);
   }
-  ExpectNear(
-      RunCandidate(Library("layernorm"), {Floats("x", {rows, cols}, x)}, Output("y", Element::kFloat, {rows, cols})), want,
-      1e-5);
+  ExpectNear(RunCandidate(Library("layernorm"), {Floats("x", {rows, cols}, x)},
+                          Output("y", Element::kFloat, {rows, cols})),
+             want, 1e-5);
 }
 
 TEST(SimtKernel, HistogramByAtomics) {
@@ -87,8 +96,8 @@ TEST(SimtKernel, HistogramByAtomics) {
   std::vector<int> want(64);
   for (float v : x) ++want[std::min(63, std::max(0, static_cast<int>((v + 2.f) * 16.f)))];
   for (int threads : {1, 3}) {
-    const auto run = RunCandidate(Library("histogram"), {Floats("x", {5000}, x)}, Output("bins", Element::kInt, {64}),
-                                  {.threads = threads});
+    const auto run = RunCandidate(Library("histogram"), {Floats("x", {5000}, x)},
+                                  Output("bins", Element::kInt, {64}), {.threads = threads});
     EXPECT_EQ(run.returned, 0);
     EXPECT_TRUE(run.findings.empty());
     EXPECT_EQ(run.output.as<int>(), want);
@@ -102,9 +111,9 @@ TEST(SimtKernel, TransposeLaunchedByAMacro) {
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < cols; ++c) want[c * rows + r] = x[r * cols + c];
   }
-  ExpectNear(
-      RunCandidate(Library("transpose"), {Floats("x", {rows, cols}, x)}, Output("y", Element::kFloat, {cols, rows})), want,
-      0);
+  ExpectNear(RunCandidate(Library("transpose"), {Floats("x", {rows, cols}, x)},
+                          Output("y", Element::kFloat, {cols, rows})),
+             want, 0);
 }
 
 TEST(SimtKernel, ScanInThreeKernelsWithAWorkspace) {
@@ -113,7 +122,9 @@ TEST(SimtKernel, ScanInThreeKernelsWithAWorkspace) {
   std::vector<double> want(n);
   double sum = 0;
   for (int i = 0; i < n; ++i) want[i] = sum += x[i];
-  ExpectNear(RunCandidate(Library("scan"), {Floats("x", {n}, x)}, Output("y", Element::kFloat, {n})), want, 5e-3);
+  ExpectNear(
+      RunCandidate(Library("scan"), {Floats("x", {n}, x)}, Output("y", Element::kFloat, {n})), want,
+      5e-3);
 }
 
 TEST(SimtKernel, AttentionWithOnlineSoftmax) {
@@ -135,7 +146,8 @@ TEST(SimtKernel, AttentionWithOnlineSoftmax) {
     }
   }
   ExpectNear(RunCandidate(Library("attention"),
-                          {Floats("q", {tokens, d}, q), Floats("k", {tokens, d}, k), Floats("v", {tokens, d}, v)},
+                          {Floats("q", {tokens, d}, q), Floats("k", {tokens, d}, k),
+                           Floats("v", {tokens, d}, v)},
                           Output("y", Element::kFloat, {tokens, d})),
              want, 1e-5);
 }
@@ -144,8 +156,9 @@ TEST(SimtKernel, HipBlockSumWithWavefrontsOf64) {
   const auto x = Random(1000, 12);
   double sum = 0;
   for (float v : x) sum += 2.0 * v;
-  ExpectNear(RunCandidate(Library("block_sum"), {Floats("x", {1000}, x)}, Output("y", Element::kFloat, {2})), {sum, 32},
-             1e-3);
+  ExpectNear(RunCandidate(Library("block_sum"), {Floats("x", {1000}, x)},
+                          Output("y", Element::kFloat, {2})),
+             {sum, 32}, 1e-3);
 }
 
 TEST(SimtKernel, HalfPairsRoundOnce) {
@@ -158,7 +171,8 @@ TEST(SimtKernel, HalfPairsRoundOnce) {
   EXPECT_EQ(run.returned, 0);
   const auto got = run.output.as<uint16_t>();
   for (size_t i = 0; i < halves.size(); ++i) {
-    const auto f = static_cast<float>(HalfToDouble(NearestHalf(HalfToDouble(halves[i]) * 1.5 + 0.25)));
+    const auto f =
+        static_cast<float>(HalfToDouble(NearestHalf(HalfToDouble(halves[i]) * 1.5 + 0.25)));
     const double want = 0.5f * f * (1.f + std::erf(f * 0.70710678f));
     ASSERT_NEAR(HalfToDouble(got[i]), want, 1e-3 * std::fabs(want) + 1e-6) << "element " << i;
   }

@@ -1,4 +1,5 @@
-// rewrite_for_simt [--torch] [--unchecked] SOURCE: the rewritten source on stdout, for the build of the test kernels.
+// rewrite_for_simt [--torch] [--unchecked] SOURCE: the rewritten source on stdout, for the build of
+// the test kernels.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -7,12 +7,17 @@
 namespace kerf::verify {
 namespace {
 
-bool IsWordStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; }
-bool IsWordChar(char c) { return IsWordStart(c) || std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool IsWordStart(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+}
+bool IsWordChar(char c) {
+  return IsWordStart(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
 
 // Longest first. No "<<", ">>" or "<<<": see the header.
-constexpr std::string_view kOperators[] = {"<<=", ">>=", "...", "->*", "::", "->", "++", "--", "==", "!=", "<=", ">=",
-                                           "&&",  "||",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "##"};
+constexpr std::string_view kOperators[] = {"<<=", ">>=", "...", "->*", "::", "->", "++", "--",
+                                           "==",  "!=",  "<=",  ">=",  "&&", "||", "+=", "-=",
+                                           "*=",  "/=",  "%=",  "&=",  "|=", "^=", "##"};
 
 class Lexer {
  public:
@@ -35,7 +40,8 @@ class Lexer {
   }
 
   void Add(TokenKind kind, size_t begin, size_t end) {
-    tokens_.push_back(Token{kind, begin, end, line_, in_define_, source_.substr(begin, end - begin)});
+    tokens_.push_back(
+        Token{kind, begin, end, line_, in_define_, source_.substr(begin, end - begin)});
   }
 
   void Step() {
@@ -107,8 +113,9 @@ class Lexer {
     if (IsWordStart(c)) {
       while (IsWordChar(Peek())) ++at_;
       const std::string_view word = source_.substr(begin, at_ - begin);
-      const bool prefix = word == "L" || word == "u" || word == "U" || word == "u8" || word == "R" || word == "LR" ||
-                          word == "uR" || word == "UR" || word == "u8R";
+      const bool prefix = word == "L" || word == "u" || word == "U" || word == "u8" ||
+                          word == "R" || word == "LR" || word == "uR" || word == "UR" ||
+                          word == "u8R";
       if (prefix && Peek() == '"') return String(begin, word.back() == 'R');
       if (prefix && Peek() == '\'') return Character(begin);
       return Add(TokenKind::kWord, begin, at_);
@@ -130,7 +137,8 @@ class Lexer {
 
   void Number(size_t begin) {
     while (IsWordChar(Peek()) || Peek() == '.' || (Peek() == '\'' && IsWordChar(Peek(1))) ||
-           ((Peek() == '+' || Peek() == '-') && std::string_view("eEpP").find(source_[at_ - 1]) != std::string_view::npos &&
+           ((Peek() == '+' || Peek() == '-') &&
+            std::string_view("eEpP").find(source_[at_ - 1]) != std::string_view::npos &&
             at_ > begin)) {
       ++at_;
     }

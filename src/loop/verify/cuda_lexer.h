@@ -1,6 +1,6 @@
-// The tokens of a CUDA or HIP source, as far as rewriting it needs them: comments and white space are left out,
-// strings and raw strings are one token, `<` and `>` are single so that <<< and >>> can be told from template
-// brackets.
+// The tokens of a CUDA or HIP source, as far as rewriting it needs them: comments and white space
+// are left out, strings and raw strings are one token, `<` and `>` are single so that <<< and >>>
+// can be told from template brackets.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ struct Token {
   }
 };
 
-// Never fails: a source that is not well formed gives some tokens, and the compiler will say what is wrong.
-// The tokens point into `source`.
+// Never fails: a source that is not well formed gives some tokens, and the compiler will say what
+// is wrong. The tokens point into `source`.
 std::vector<Token> LexCuda(std::string_view source);
 
 }  // namespace kerf::verify

@@ -27,7 +27,8 @@ TEST(CudaLexer, SkipsComments) {
 }
 
 TEST(CudaLexer, TakesStringsWhole) {
-  EXPECT_EQ(Joined(R"x(f("<<<\"", 'a', '\'', L"w", R"(raw ")" "))x"), R"x(f ( "<<<\"" , 'a' , '\'' , L"w" , R"(raw ")" "))x");
+  EXPECT_EQ(Joined(R"x(f("<<<\"", 'a', '\'', L"w", R"(raw ")" "))x"),
+            R"x(f ( "<<<\"" , 'a' , '\'' , L"w" , R"(raw ")" "))x");
   EXPECT_EQ(Joined("R\"tag( )\" <<< )tag\" x"), "R\"tag( )\" <<< )tag\" x");
   EXPECT_EQ(LexCuda("\"never closed\nb").back().line, 2);
 }
@@ -38,7 +39,8 @@ TEST(CudaLexer, ReadsNumbers) {
 
 TEST(CudaLexer, LeavesDirectivesOutButKeepsBodiesOfDefines) {
   EXPECT_EQ(Joined("#include <a<<<b>\n#pragma unroll\nx"), "x");
-  EXPECT_EQ(Joined("#define L(k) k<<<1, \\\n 2>>>()\ny"), "#define L ( k ) k < < < 1 , 2 > > > ( ) EOD y");
+  EXPECT_EQ(Joined("#define L(k) k<<<1, \\\n 2>>>()\ny"),
+            "#define L ( k ) k < < < 1 , 2 > > > ( ) EOD y");
   EXPECT_EQ(Joined("#if A\na\n#else\nb\n#endif"), "#if a #else b #endif");
 }
 
@@ -49,7 +51,8 @@ TEST(CudaLexer, CountsLines) {
 }
 
 TEST(CudaLexer, SurvivesBrokenSources) {
-  for (const char* source : {"\"", "'", "R\"(", "/*", "#", "#define", "\\", "#if \\", "R\"", "a\\"}) LexCuda(source);
+  for (const char* source : {"\"", "'", "R\"(", "/*", "#", "#define", "\\", "#if \\", "R\"", "a\\"})
+    LexCuda(source);
 }
 
 }  // namespace

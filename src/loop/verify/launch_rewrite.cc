@@ -1,5 +1,5 @@
-// Launches are found by `<<<`, which is nothing else in C++ (`operator<<<T>` aside). The kernel's name is read backwards
-// from there, the configuration and the arguments forwards.
+// Launches are found by `<<<`, which is nothing else in C++ (`operator<<<T>` aside). The kernel's
+// name is read backwards from there, the configuration and the arguments forwards.
 #include "loop/verify/launch_rewrite.h"
 
 #include <optional>
@@ -14,8 +14,9 @@ namespace {
 using Tokens = std::vector<Token>;
 
 bool IsTriple(const Tokens& tokens, size_t i, std::string_view mark) {
-  return i + 2 < tokens.size() && tokens[i].Is(mark) && tokens[i + 1].Is(mark) && tokens[i + 2].Is(mark) &&
-         tokens[i].end == tokens[i + 1].begin && tokens[i + 1].end == tokens[i + 2].begin;
+  return i + 2 < tokens.size() && tokens[i].Is(mark) && tokens[i + 1].Is(mark) &&
+         tokens[i + 2].Is(mark) && tokens[i].end == tokens[i + 1].begin &&
+         tokens[i + 1].end == tokens[i + 2].begin;
 }
 
 // Index of the bracket that `i` closes. Inside parentheses < and > are comparisons.
@@ -36,8 +37,8 @@ std::optional<size_t> MatchBack(const Tokens& tokens, size_t i) {
 }
 
 bool IsStatementWord(const Token& t) {
-  return t.Is("return") || t.Is("else") || t.Is("do") || t.Is("if") || t.Is("while") || t.Is("for") ||
-         t.Is("switch") || t.Is("case") || t.Is("default");
+  return t.Is("return") || t.Is("else") || t.Is("do") || t.Is("if") || t.Is("while") ||
+         t.Is("for") || t.Is("switch") || t.Is("case") || t.Is("default");
 }
 
 // Index of the first token of the kernel's name, which ends before token `open`.
@@ -55,7 +56,8 @@ std::optional<size_t> KernelBegin(const Tokens& tokens, size_t open) {
       std::optional<size_t> match = MatchBack(tokens, i);
       if (!match) return std::nullopt;
       i = *match;
-      const bool call = i > 0 && tokens[i - 1].kind == TokenKind::kWord && !IsStatementWord(tokens[i - 1]);
+      const bool call =
+          i > 0 && tokens[i - 1].kind == TokenKind::kWord && !IsStatementWord(tokens[i - 1]);
       if (!call) return i;
       continue;
     }
@@ -71,7 +73,8 @@ std::optional<size_t> KernelBegin(const Tokens& tokens, size_t open) {
     }
     if (!link.Is("::")) return i;
     const bool qualified =
-        i >= 2 && (tokens[i - 2].Is(">") || (tokens[i - 2].kind == TokenKind::kWord && !IsStatementWord(tokens[i - 2])));
+        i >= 2 && (tokens[i - 2].Is(">") ||
+                   (tokens[i - 2].kind == TokenKind::kWord && !IsStatementWord(tokens[i - 2])));
     if (!qualified) return i - 1;
     --i;
   }
@@ -152,7 +155,8 @@ void ReplaceNulls(const Tokens& tokens, const std::vector<LaunchSite>& sites, Ed
   size_t next = 0;
   for (size_t i = 1; i + 1 < tokens.size() && next < sites.size(); ++i) {
     while (next < sites.size() && tokens[i].begin >= sites[next].end) ++next;
-    if (next == sites.size() || tokens[i].begin < sites[next].open_paren || !tokens[i].Is("NULL")) continue;
+    if (next == sites.size() || tokens[i].begin < sites[next].open_paren || !tokens[i].Is("NULL"))
+      continue;
     const bool alone = (tokens[i - 1].Is("(") || tokens[i - 1].Is(",")) &&
                        (tokens[i + 1].Is(")") || tokens[i + 1].Is(","));
     if (alone) edits.Replace(tokens[i].begin, tokens[i].end, "nullptr");
@@ -165,7 +169,8 @@ bool IsEmptyAsm(const Tokens& tokens, size_t i) {
   return i + 1 < tokens.size() && tokens[i + 1].text == "\"\"";
 }
 
-void ReplaceWords(const Tokens& tokens, const SimtOptions& options, SimtSource& out, EditList& edits) {
+void ReplaceWords(const Tokens& tokens, const SimtOptions& options, SimtSource& out,
+                  EditList& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& t = tokens[i];
     if (t.kind != TokenKind::kWord) continue;
@@ -174,10 +179,12 @@ void ReplaceWords(const Tokens& tokens, const SimtOptions& options, SimtSource& 
       if (!attribute) edits.Replace(t.begin, t.end, "__attribute__((noinline))");
     } else if (t.text == "asm" || t.text == "__asm__" || t.text == "__asm") {
       if (IsEmptyAsm(tokens, i)) continue;
-      const std::string what = "simt: inline assembly (PTX, GCN) is not emulated; write it in CUDA C";
+      const std::string what =
+          "simt: inline assembly (PTX, GCN) is not emulated; write it in CUDA C";
       out.unsupported.push_back({t.line, what});
       edits.Insert(t.begin, " _Pragma(\"GCC error \\\"" + what + "\\\"\") ");
-    } else if (options.torch && t.text == "is_cuda" && i > 0 && (tokens[i - 1].Is(".") || tokens[i - 1].Is("->"))) {
+    } else if (options.torch && t.text == "is_cuda" && i > 0 &&
+               (tokens[i - 1].Is(".") || tokens[i - 1].Is("->"))) {
       edits.Replace(t.begin, t.end, "is_cpu");
     } else if (options.torch && (t.text == "kCUDA" || t.text == "kHIP")) {
       edits.Replace(t.begin, t.end, "kCPU");
@@ -187,7 +194,9 @@ void ReplaceWords(const Tokens& tokens, const SimtOptions& options, SimtSource& 
 
 }  // namespace
 
-std::vector<LaunchSite> FindLaunches(std::string_view source) { return FindLaunches(source, LexCuda(source)); }
+std::vector<LaunchSite> FindLaunches(std::string_view source) {
+  return FindLaunches(source, LexCuda(source));
+}
 
 std::string ReplaceLaunches(std::string_view source, const std::vector<LaunchSite>& sites,
                             const std::function<LaunchWords(const LaunchSite&)>& words) {

@@ -28,7 +28,8 @@ TEST(FindLaunches, ReadsEveryFormOfKernelName) {
   EXPECT_EQ(Kernel("else k<<<1,1>>>();"), "k");
   EXPECT_EQ(Kernel("return ::k<<<1,1>>>();"), "::k");
   EXPECT_EQ(Kernel("x; a::b::k<T><<<1,1>>>();"), "a::b::k<T>");
-  EXPECT_EQ(Kernel("A<T, (N > 4)>::template k<B<C>><<<1,1>>>();"), "A<T, (N > 4)>::template k<B<C>>");
+  EXPECT_EQ(Kernel("A<T, (N > 4)>::template k<B<C>><<<1,1>>>();"),
+            "A<T, (N > 4)>::template k<B<C>>");
   EXPECT_EQ(Kernel("(k<A>)<<<1,1>>>();"), "(k<A>)");
   EXPECT_EQ(Kernel("if (x) k<<<1,1>>>();"), "k");
   EXPECT_EQ(Kernel("table[i + 1]<<<1,1>>>();"), "table[i + 1]");
@@ -45,7 +46,8 @@ TEST(FindLaunches, IsNotFooledByTextAndOperators) {
 }
 
 TEST(FindLaunches, FindsThemInLambdasAndMacroArguments) {
-  EXPECT_EQ(FindLaunches("D(t, \"x\", ([&] { k<scalar_t><<<g, b>>>(x); j<<<g, b>>>(y); }));").size(), 2u);
+  EXPECT_EQ(
+      FindLaunches("D(t, \"x\", ([&] { k<scalar_t><<<g, b>>>(x); j<<<g, b>>>(y); }));").size(), 2u);
 }
 
 TEST(ReplaceLaunches, PutsWordsAroundTheParts) {
@@ -58,9 +60,11 @@ TEST(ReplaceLaunches, PutsWordsAroundTheParts) {
 
 TEST(RewriteForSimt, KeepsEveryLine) {
   const std::string source =
-      "__global__ void k(float* x) {\n  __shared__ float\n    a[4],\n    b;\n  a[0] = b;\n}\nvoid f() {\n  k<<<\n1,\n2\n>>>\n(\nx\n);\n}";
+      "__global__ void k(float* x) {\n  __shared__ float\n    a[4],\n    b;\n  a[0] = b;\n}\nvoid "
+      "f() {\n  k<<<\n1,\n2\n>>>\n(\nx\n);\n}";
   const std::string text = RewriteForSimt(source, {}).text;
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), std::count(source.begin(), source.end(), '\n'));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
+            std::count(source.begin(), source.end(), '\n'));
 }
 
 TEST(RewriteForSimt, LeavesPlainSourcesAlone) {
@@ -69,12 +73,14 @@ TEST(RewriteForSimt, LeavesPlainSourcesAlone) {
 }
 
 TEST(RewriteForSimt, TurnsNullArgumentsIntoPointers) {
-  const std::string text = RewriteForSimt("void f() { k<<<1,1>>>(NULL, x == NULL, NULL); p = NULL; }", {}).text;
+  const std::string text =
+      RewriteForSimt("void f() { k<<<1,1>>>(NULL, x == NULL, NULL); p = NULL; }", {}).text;
   EXPECT_NE(text.find("Run(nullptr, x == NULL, nullptr); p = NULL;"), std::string::npos) << text;
 }
 
 TEST(RewriteForSimt, ReportsAssembly) {
-  const SimtSource out = RewriteForSimt("void f() {\n asm(\"mov\"); asm volatile(\"\" ::: \"memory\"); }", {});
+  const SimtSource out =
+      RewriteForSimt("void f() {\n asm(\"mov\"); asm volatile(\"\" ::: \"memory\"); }", {});
   ASSERT_EQ(out.unsupported.size(), 1u);
   EXPECT_EQ(out.unsupported[0].line, 2);
 }
@@ -82,7 +88,8 @@ TEST(RewriteForSimt, ReportsAssembly) {
 TEST(RewriteForSimt, TakesTorchTensorsOnTheCpu) {
   const std::string source = "TORCH_CHECK(x.is_cuda()); auto o = torch::device(torch::kCUDA);";
   EXPECT_EQ(RewriteForSimt(source, {}).text, source);
-  EXPECT_EQ(RewriteForSimt(source, {.torch = true}).text, "TORCH_CHECK(x.is_cpu()); auto o = torch::device(torch::kCPU);");
+  EXPECT_EQ(RewriteForSimt(source, {.torch = true}).text,
+            "TORCH_CHECK(x.is_cpu()); auto o = torch::device(torch::kCPU);");
 }
 
 }  // namespace

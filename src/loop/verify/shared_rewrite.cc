@@ -1,16 +1,19 @@
 // One pass over the tokens with a stack of scopes. A declaration
 //   __shared__ float tile[16][17], total;
 // becomes, on the same lines,
-//   typedef float kerf_simt_t_tile[16][17], kerf_simt_t_total; static ::kerf_simt::Slot kerf_simt_s_tile; auto& tile =
+//   typedef float kerf_simt_t_tile[16][17], kerf_simt_t_total; static ::kerf_simt::Slot
+//   kerf_simt_s_tile; auto& tile =
 //   ::kerf_simt::StaticShared<kerf_simt_t_tile>(kerf_simt_s_tile, "tile"); …
-// which needs no understanding of the type. The static slot exists once for each instance of a template, as the
-// variable itself would.
+// which needs no understanding of the type. The static slot exists once for each instance of a
+// template, as the variable itself would.
 //
-// Before Volta a warp ran in lock step, and reductions over volatile memory relied on it. Statements like
-// s[i] += s[i + 16] on something volatile therefore start with Step(), where the lanes of a warp wait for each other.
+// Before Volta a warp ran in lock step, and reductions over volatile memory relied on it.
+// Statements like s[i] += s[i + 16] on something volatile therefore start with Step(), where the
+// lanes of a warp wait for each other.
 //
-// A use is marked only where the tokens leave no doubt what it is; every other use sees the variable with its declared
-// type. Wrong marks could only miss a race, never break a kernel: R, W, U and A all give the element itself.
+// A use is marked only where the tokens leave no doubt what it is; every other use sees the
+// variable with its declared type. Wrong marks could only miss a race, never break a kernel: R, W,
+// U and A all give the element itself.
 #include "loop/verify/shared_rewrite.h"
 
 #include <optional>
@@ -25,7 +28,7 @@ using Tokens = std::vector<Token>;
 struct Variable {
   std::string name;
   int dimensions = 0;
-  bool pointer = false;      // a local pointer into shared memory
+  bool pointer = false;  // a local pointer into shared memory
   bool at_namespace = false;
   bool dynamic = false;
   bool is_volatile = false;
@@ -49,7 +52,8 @@ bool IsKeywordBeforeExpression(const Token& t) {
 
 class SharedRewriter {
  public:
-  SharedRewriter(const Tokens& tokens, bool check, std::vector<UnsupportedUse>& unsupported, EditList& edits)
+  SharedRewriter(const Tokens& tokens, bool check, std::vector<UnsupportedUse>& unsupported,
+                 EditList& edits)
       : tokens_(tokens), check_(check), unsupported_(unsupported), edits_(edits), scopes_(1) {}
 
   void Run() {
@@ -72,15 +76,20 @@ class SharedRewriter {
   void Visit(size_t i) {
     const Token& t = tokens_[i];
     switch (t.kind) {
-      // The branches of an #if start with the same scopes, so that a brace opened in each counts once.
-      case TokenKind::kIf: saved_.push_back(scopes_); break;
+      // The branches of an #if start with the same scopes, so that a brace opened in each counts
+      // once.
+      case TokenKind::kIf:
+        saved_.push_back(scopes_);
+        break;
       case TokenKind::kElse:
         if (!saved_.empty()) scopes_ = saved_.back();
         break;
       case TokenKind::kEndif:
         if (!saved_.empty()) saved_.pop_back();
         break;
-      case TokenKind::kWord: Word(i); break;
+      case TokenKind::kWord:
+        Word(i);
+        break;
       default:
         if (t.Is("{")) {
           scopes_.push_back({IsCode(i), std::move(parameters_)});
@@ -142,7 +151,9 @@ class SharedRewriter {
   // Handles the declaration around the __shared__ at i; returns the index of its last token.
   size_t Declaration(size_t i) {
     size_t first = i;
-    while (first > 0 && OneOf(tokens_[first - 1], {"static", "extern", "volatile", "const", "inline"})) --first;
+    while (first > 0 &&
+           OneOf(tokens_[first - 1], {"static", "extern", "volatile", "const", "inline"}))
+      --first;
     std::vector<Declarator> declarators;
     std::vector<std::pair<size_t, size_t>> dropped;
     std::string align = "16";
@@ -156,8 +167,8 @@ class SharedRewriter {
         dynamic = dynamic || t.Is("extern");
         dropped.emplace_back(k, k + 1);
         ++k;
-      } else if (OneOf(t, {"alignas", "__align__", "__attribute__", "__attribute"}) && k + 1 < tokens_.size() &&
-                 tokens_[k + 1].Is("(")) {
+      } else if (OneOf(t, {"alignas", "__align__", "__attribute__", "__attribute"}) &&
+                 k + 1 < tokens_.size() && tokens_[k + 1].Is("(")) {
         const size_t end = SkipGroup(k + 1);
         align = AlignText(k + 1, end);
         dropped.emplace_back(k, end);
@@ -166,9 +177,11 @@ class SharedRewriter {
         k = SkipGroup(k);
       } else if (t.kind == TokenKind::kWord && k + 1 < tokens_.size() && IsName(k)) {
         declarators.push_back({k, 0});
-        for (++k; k < tokens_.size() && tokens_[k].Is("["); k = SkipGroup(k)) ++declarators.back().dimensions;
+        for (++k; k < tokens_.size() && tokens_[k].Is("["); k = SkipGroup(k))
+          ++declarators.back().dimensions;
       } else if (t.Is("(") || t.Is("=")) {
-        unsupported_.push_back({t.line, "simt: this form of __shared__ declaration is not understood"});
+        unsupported_.push_back(
+            {t.line, "simt: this form of __shared__ declaration is not understood"});
         return i;
       } else {
         ++k;
@@ -195,10 +208,12 @@ class SharedRewriter {
   }
 
   void Emit(size_t first, size_t end, const std::vector<Declarator>& declarators,
-            const std::vector<std::pair<size_t, size_t>>& dropped, const std::string& align, bool dynamic) {
+            const std::vector<std::pair<size_t, size_t>>& dropped, const std::string& align,
+            bool dynamic) {
     const bool in_code = tokens_[first].in_define || InCode();
     bool is_volatile = false;
-    for (size_t k = first; k < declarators.front().name; ++k) is_volatile = is_volatile || tokens_[k].Is("volatile");
+    for (size_t k = first; k < declarators.front().name; ++k)
+      is_volatile = is_volatile || tokens_[k].Is("volatile");
     edits_.Insert(tokens_[first].begin, "typedef ");
     for (const auto& [from, to] : dropped) Drop(from, to);
     std::string tail;
@@ -208,13 +223,15 @@ class SharedRewriter {
       const std::string slot = "kerf_simt_s_" + name;
       edits_.Replace(tokens_[d.name].begin, tokens_[d.name].end, type);
       if (!dynamic) tail += "; static ::kerf_simt::Slot " + slot;
-      if (in_code && dynamic) tail += "; auto& " + name + " = ::kerf_simt::DynamicShared<" + type + ">()";
+      if (in_code && dynamic)
+        tail += "; auto& " + name + " = ::kerf_simt::DynamicShared<" + type + ">()";
       if (in_code && !dynamic) {
-        tail += "; auto& " + name + " = ::kerf_simt::StaticShared<" + type + ">(" + slot + ", \"" + name + "\", " +
-                align + ")";
+        tail += "; auto& " + name + " = ::kerf_simt::StaticShared<" + type + ">(" + slot + ", \"" +
+                name + "\", " + align + ")";
       }
       if (tokens_[first].in_define) continue;
-      scopes_.back().variables.push_back({name, d.dimensions, false, !in_code, dynamic, is_volatile});
+      scopes_.back().variables.push_back(
+          {name, d.dimensions, false, !in_code, dynamic, is_volatile});
     }
     edits_.Insert(tokens_[end].begin, tail);
   }
@@ -254,7 +271,8 @@ class SharedRewriter {
 
   // `volatile T* name`, as a parameter or a local variable.
   [[nodiscard]] bool IsVolatilePointer(size_t i) const {
-    if (i < 3 || i + 1 >= tokens_.size() || !OneOf(tokens_[i + 1], {",", ")", "=", ";"})) return false;
+    if (i < 3 || i + 1 >= tokens_.size() || !OneOf(tokens_[i + 1], {",", ")", "=", ";"}))
+      return false;
     size_t k = i - 1;
     while (k > 0 && OneOf(tokens_[k], {"const", "__restrict__", "__restrict"})) --k;
     if (!tokens_[k].Is("*")) return false;
@@ -270,11 +288,13 @@ class SharedRewriter {
   [[nodiscard]] bool IsPointerToShared(size_t i) const {
     if (i < 2 || i + 1 >= tokens_.size() || !tokens_[i + 1].Is("=")) return false;
     size_t k = i - 1;
-    while (k > 0 && OneOf(tokens_[k], {"const", "__restrict__", "__restrict", "restrict", "volatile"})) --k;
+    while (k > 0 &&
+           OneOf(tokens_[k], {"const", "__restrict__", "__restrict", "restrict", "volatile"}))
+      --k;
     if (!tokens_[k].Is("*") || k == 0) return false;
     const Token& type = tokens_[k - 1];
-    const bool declaration =
-        (type.kind == TokenKind::kWord && !IsKeywordBeforeExpression(type)) || OneOf(type, {">", ","});
+    const bool declaration = (type.kind == TokenKind::kWord && !IsKeywordBeforeExpression(type)) ||
+                             OneOf(type, {">", ","});
     if (!declaration) return false;
     int depth = 0;
     for (size_t e = i + 2; e < tokens_.size(); ++e) {
@@ -291,7 +311,8 @@ class SharedRewriter {
 
   [[nodiscard]] bool Redeclares(size_t i) const {
     const Token& before = tokens_[i - 1];
-    if (before.kind == TokenKind::kWord) return !IsKeywordBeforeExpression(before) && !before.Is("sizeof");
+    if (before.kind == TokenKind::kWord)
+      return !IsKeywordBeforeExpression(before) && !before.Is("sizeof");
     if (!OneOf(before, {"*", "&"}) || i < 3 || i + 1 >= tokens_.size()) return false;
     // `T* name` at the start of a statement or among parameters.
     return tokens_[i - 2].kind == TokenKind::kWord && OneOf(tokens_[i - 3], {";", "{", "}"}) &&
@@ -302,8 +323,8 @@ class SharedRewriter {
     const std::string type = "kerf_simt_t_" + v.name;
     edits_.Replace(tokens_[i].begin, tokens_[i].end,
                    v.dynamic ? "(::kerf_simt::DynamicShared<" + type + ">())"
-                             : "(::kerf_simt::StaticShared<" + type + ">(kerf_simt_s_" + v.name + ", \"" + v.name +
-                                   "\"))");
+                             : "(::kerf_simt::StaticShared<" + type + ">(kerf_simt_s_" + v.name +
+                                   ", \"" + v.name + "\"))");
   }
 
   // Whether the & before the use takes its address.
@@ -339,17 +360,19 @@ class SharedRewriter {
       mark = "A";
     } else if (next.Is("=")) {
       mark = "W";
-    } else if (OneOf(next, {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"}) ||
+    } else if (OneOf(next,
+                     {"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"}) ||
                OneOf(before, {"++", "--"})) {
       mark = "U";
     }
     std::string step;
-    if (v.is_volatile && (mark == "W" || mark == "U") && OneOf(before, {";", "{", "}", ")", "else"}) &&
-        ReadsAgain(k, v.name)) {
+    if (v.is_volatile && (mark == "W" || mark == "U") &&
+        OneOf(before, {";", "{", "}", ")", "else"}) && ReadsAgain(k, v.name)) {
       step = "::kerf_simt::Step(), ";
     }
-    edits_.Replace(tokens_[i].begin, tokens_[i].end,
-                   step + std::string("::kerf_simt::").append(mark) + "(" + v.name + ", \"" + v.name + "\")");
+    edits_.Replace(
+        tokens_[i].begin, tokens_[i].end,
+        step + std::string("::kerf_simt::").append(mark) + "(" + v.name + ", \"" + v.name + "\")");
   }
 
   const Tokens& tokens_;
@@ -363,8 +386,8 @@ class SharedRewriter {
 
 }  // namespace
 
-void RewriteShared(const std::vector<Token>& tokens, bool check, std::vector<UnsupportedUse>& unsupported,
-                   EditList& edits) {
+void RewriteShared(const std::vector<Token>& tokens, bool check,
+                   std::vector<UnsupportedUse>& unsupported, EditList& edits) {
   SharedRewriter(tokens, check, unsupported, edits).Run();
 }
 

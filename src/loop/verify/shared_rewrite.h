@@ -1,5 +1,6 @@
-// __shared__ variables: their declarations become references into the block's shared memory (simt/kerf_simt/shared.h
-// shows the result), and their uses are marked as reads or writes where the tokens tell.
+// __shared__ variables: their declarations become references into the block's shared memory
+// (simt/kerf_simt/shared.h shows the result), and their uses are marked as reads or writes where
+// the tokens tell.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace kerf::verify {
 
-void RewriteShared(const std::vector<Token>& tokens, bool check, std::vector<UnsupportedUse>& unsupported,
-                   EditList& edits);
+void RewriteShared(const std::vector<Token>& tokens, bool check,
+                   std::vector<UnsupportedUse>& unsupported, EditList& edits);
 
 }  // namespace kerf::verify
