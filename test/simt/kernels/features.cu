@@ -180,8 +180,11 @@ static int run(int which, float* out, float* scratch) {
     case 6: poison<<<2, 1, 64>>>(out); break;
     case 7: by_value<<<1, 4>>>(out, Params{2.f, {1, 2, 3}}, dim3(1, 5), make_float4(0, 0, 0, 7)); break;
     case 8: {
-      float bias = 3.f;
-      apply<<<2, 3>>>(out, 8, [=] __device__(int i) { return i * bias + Unroll<2>::sum(&bias - 0) * 0.f; });
+      float slope = 1.f;
+      apply<<<2, 3>>>(out, 8, [=] __device__(int i) {
+        const float pair[2] = {slope, 2.f};
+        return i * Unroll<2>::sum(pair);
+      });
       break;
     }
     case 9: deduced<<<1, 6>>>(out, 10.f); break;
