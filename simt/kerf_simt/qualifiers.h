@@ -28,3 +28,7 @@
 #define KERF_SIMT_INLINE inline __attribute__((always_inline))
 // In the runtime's objects and in the candidate, never between two candidates in one process.
 #define KERF_SIMT_HIDDEN __attribute__((visibility("hidden")))
+
+#if !defined(__clang__)
+#define __builtin_assume(condition) ((void)0)
+#endif
