@@ -142,9 +142,3 @@ KERF_SIMT_STORE(__stcs)
 KERF_SIMT_STORE(__stwt)
 #undef KERF_SIMT_LOAD
 #undef KERF_SIMT_STORE
-#if defined(KERF_SIMT_HIP)
-template <typename T>
-KERF_SIMT_INLINE T kerf_simt_nontemporal_load(const T* p) {
-  return *p;
-}
-#endif

@@ -143,6 +143,28 @@ inline T reduce(const Group& g, T value, Op op, int line = __builtin_LINE()) {
   return g.shfl(value, 0, line);
 }
 
+template <typename Group, typename T, typename Op>
+inline T inclusive_scan(const Group& g, T value, Op op, int line = __builtin_LINE()) {
+  for (unsigned offset = 1; offset < g.size(); offset *= 2) {
+    T other = g.shfl_up(value, offset, line);
+    if (g.thread_rank() >= offset) value = op(other, value);
+  }
+  return value;
+}
+template <typename Group, typename T>
+inline T inclusive_scan(const Group& g, T value, int line = __builtin_LINE()) {
+  return inclusive_scan(g, value, plus<T>(), line);
+}
+template <typename Group, typename T, typename Op>
+inline T exclusive_scan(const Group& g, T value, Op op, int line = __builtin_LINE()) {
+  T before = g.shfl_up(inclusive_scan(g, value, op, line), 1, line);
+  return g.thread_rank() == 0 ? T{} : before;
+}
+template <typename Group, typename T>
+inline T exclusive_scan(const Group& g, T value, int line = __builtin_LINE()) {
+  return exclusive_scan(g, value, plus<T>(), line);
+}
+
 template <typename T = int>
 inline int this_grid(T = 0) {
   static_assert(sizeof(T) > 999,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kerf_simt/atomics.h"
 #include "kerf_simt/device_math.h"
@@ -18,3 +19,10 @@
 #include "kerf_simt/thread.h"
 #include "kerf_simt/types.h"
 #include "kerf_simt/unsupported.h"
+
+// Last: standard and torch headers read before must not take this for a device compiler.
+// __CUDA_ARCH__ stays undefined, so that sources fall back from what needs a certain device.
+#if !defined(KERF_SIMT_HIP) && !defined(KERF_SIMT_TORCH)
+#define __CUDACC__ 1
+#define __NVCC__ 1
+#endif

@@ -10,3 +10,7 @@
 #include "kerf_simt/cuda.h"
 #include "kerf_simt/hip_names.h"
 #include "kerf_simt/hip_vectors.h"
+
+#if !defined(KERF_SIMT_TORCH)
+#define __HIPCC__ 1
+#endif

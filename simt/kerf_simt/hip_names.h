@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kerf_simt/runtime_api.h"
+#include "kerf_simt/thread.h"
 
 typedef cudaError_t hipError_t;
 typedef cudaStream_t hipStream_t;
@@ -101,3 +102,14 @@ typedef cudaFuncAttribute hipFuncAttribute;
   ::kerf_simt::Kernel(#kernel, [&](auto&... kerf_simt_a) { kernel(kerf_simt_a...); }) \
       .Config(grid, block, bytes, stream)                                             \
       .Run(__VA_ARGS__)
+
+// Builtins of clang for AMD that sources use directly.
+#if !defined(__clang__)
+#define __builtin_nontemporal_load(p) (*(p))
+#define __builtin_nontemporal_store(value, p) (*(p) = (value))
+#endif
+#define __builtin_amdgcn_s_barrier() __syncthreads()
+#define __builtin_amdgcn_rcpf(x) (1.0f / (x))
+#define __builtin_amdgcn_rsqf(x) rsqrtf(x)
+#define __builtin_amdgcn_exp2f(x) exp2f(x)
+#define __builtin_amdgcn_readfirstlane(x) (__shfl((x), __builtin_ctzll(__activemask())))

@@ -18,14 +18,23 @@
 #define __constant__
 #define __managed__
 #define __grid_constant__
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ \
+  inline  // not always_inline: GCC refuses that for a function whose address is taken
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
+<<<<<<< HEAD
 #define __cluster_dims__(...) \
   static_assert(false,        \
                 "simt: thread block clusters are not emulated; launch without __cluster_dims__");
+=======
+#define __cluster_dims__(...) _Pragma("GCC error \"simt: clusters are not emulated\"")
+>>>>>>> simt
 
 #define KERF_SIMT_INLINE inline __attribute__((always_inline))
 // In the runtime's objects and in the candidate, never between two candidates in one process.
 #define KERF_SIMT_HIDDEN __attribute__((visibility("hidden")))
+
+#if !defined(__clang__)
+#define __builtin_assume(condition) ((void)0)
+#endif

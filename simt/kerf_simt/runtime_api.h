@@ -9,6 +9,12 @@
 #include "kerf_simt/launch.h"
 #include "kerf_simt/runtime.h"
 
+#define CUDA_VERSION 12040
+#define CUDART_VERSION 12040
+#define CUDART_CB
+#define cudaStreamLegacy (static_cast<cudaStream_t>(nullptr))
+#define cudaStreamPerThread (static_cast<cudaStream_t>(nullptr))
+
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
   cudaMemcpyHostToDevice = 1,

@@ -43,6 +43,12 @@ KERF_SIMT_INLINE T Shuffle(WarpOp op, uint64_t mask, T value, int arg, int width
   return result;
 }
 
+// Before a statement that assigns to volatile memory: the lanes of a warp go on in order, after all
+// have come.
+KERF_SIMT_INLINE void Step(int line = __builtin_LINE()) {
+  WarpCollective(WarpOp::kStep, 0, 0, 0, warpSize, line);
+}
+
 template <typename T>
 KERF_SIMT_INLINE uint64_t Bits(T value) {
   static_assert(sizeof(T) <= 8, "simt: at most 8 bytes");

@@ -13,11 +13,19 @@ namespace {
 
 uint64_t LaneBit(int lane) { return uint64_t{1} << lane; }
 
+<<<<<<< HEAD
 const char* const kOpNames[] = {"__syncwarp",   "__shfl",       "__shfl_up",    "__shfl_down",
                                 "__shfl_xor",   "__any",        "__all",        "__uni",
                                 "__ballot",     "__activemask", "__match_any",  "__match_all",
                                 "__reduce_add", "__reduce_min", "__reduce_max", "__reduce_min",
                                 "__reduce_max", "__reduce_and", "__reduce_or",  "__reduce_xor"};
+=======
+const char* const kOpNames[] = {
+    "__syncwarp",   "step",         "__shfl",       "__shfl_up",    "__shfl_down",  "__shfl_xor",
+    "__any",        "__all",        "__uni",        "__ballot",     "__activemask", "__match_any",
+    "__match_all",  "__reduce_add", "__reduce_min", "__reduce_max", "__reduce_min", "__reduce_max",
+    "__reduce_and", "__reduce_or",  "__reduce_xor"};
+>>>>>>> simt
 const char* OpName(WarpOp op) { return kOpNames[static_cast<int>(op)]; }
 
 bool IsShuffle(WarpOp op) { return op >= WarpOp::kShuffle && op <= WarpOp::kShuffleXor; }
@@ -100,7 +108,14 @@ uint64_t Worker::WarpCollective(WarpOp op, uint64_t mask, uint64_t value, int ar
     w.waiting |= LaneBit(lane);
     if ((w.waiting & mask & w.alive) == (mask & w.alive)) TryMasked(warp);
   }
-  if ((ready_[running_ / 64] >> (running_ & 63) & 1) == 0) Block();
+  // After a step the lanes go on from the lowest: one that reads a higher lane's element sees it
+  // before its change.
+  const int next = op == WarpOp::kStep ? Next() : running_;
+  if ((ready_[running_ / 64] >> (running_ & 63) & 1) == 0) {
+    Block();
+  } else if (next != running_) {
+    SwitchTo(next);
+  }
   return t.result;
 }
 
@@ -159,7 +174,14 @@ void Worker::TryUnmasked(int warp) {
 void Worker::FinishWarp(int warp, uint64_t group) {
   ++warps_[warp].epoch;
   Thread* lanes = threads_ + warp * warp_size_;
-  WarpOp op = lanes[__builtin_ctzll(group)].op;
+  const int first = __builtin_ctzll(group);
+  const WarpOp op = lanes[first].op;
+  if (op == WarpOp::kStep && !launch_->info->hip && (group & (group - 1)) != 0) {
+    Warn("implicit_warp_sync", Severity::kWarning, warp * warp_size_ + first, lanes[first].line,
+         Text() << "volatile memory is exchanged between the lanes of a warp as if they ran in "
+                   "lock step; since Volta "
+                   "they need not: __syncwarp() belongs before this");
+  }
   uint64_t common = 0;
   if (op >= WarpOp::kAny) common = WarpResult(warp, -1, group);
   for (uint64_t left = group; left != 0; left &= left - 1) {
@@ -197,6 +219,10 @@ uint64_t Worker::WarpResult(int warp, int lane, uint64_t group) {
   }
   switch (t.op) {
     case WarpOp::kSync:
+<<<<<<< HEAD
+=======
+    case WarpOp::kStep:
+>>>>>>> simt
       return 0;
     case WarpOp::kAny:
       return votes != 0;

@@ -5,15 +5,16 @@
 
 #include <new>
 
-__thread uint3 threadIdx = {};
-__thread uint3 blockIdx = {};
-__thread dim3 blockDim = {};
-__thread dim3 gridDim = {};
+// GCC forgets the model unless the definition says it again.
+__thread uint3 threadIdx KERF_SIMT_TLS = {};
+__thread uint3 blockIdx KERF_SIMT_TLS = {};
+__thread dim3 blockDim KERF_SIMT_TLS = {};
+__thread dim3 gridDim KERF_SIMT_TLS = {};
 
 namespace kerf_simt {
 
-__thread Current current = {};
-__thread Worker* worker = nullptr;
+__thread Current current KERF_SIMT_TLS = {};
+__thread Worker* worker KERF_SIMT_TLS = nullptr;
 
 namespace {
 

@@ -96,10 +96,19 @@ TEST(SimtFeature, TemplateArgumentsDeducedByTheLaunch) {
 
 TEST(SimtFeature, AtomicsOnHalfPairsAndBfloat16) {
   const CandidateRun run = RunKernel(10, 4);
-  const auto halves = run.output.as<_Float16>();
-  EXPECT_EQ(static_cast<float>(halves[0]), 32.f);
-  EXPECT_EQ(static_cast<float>(halves[1]), 64.f);
-  EXPECT_EQ(run.output.as<uint16_t>()[2], 0x4200);  // 32 as bfloat16
+  const auto halves = run.output.as<uint16_t>();
+  EXPECT_EQ(halves[0], 0x5000);  // 32
+  EXPECT_EQ(halves[1], 0x5400);  // 64
+  EXPECT_EQ(halves[2], 0x4200);  // 32 as bfloat16
+}
+
+TEST(SimtFeature, WarpSynchronousReductionWorksWithAWarning) {
+  const CandidateRun run = RunKernel(12, 1);
+  EXPECT_EQ(run.returned, 0);
+  EXPECT_EQ(run.output.as<float>()[0], 127 * 64.f);
+  ASSERT_FALSE(run.findings.empty());
+  for (const std::string& f : run.findings)
+    EXPECT_NE(f.find("\"kind\":\"implicit_warp_sync\""), std::string::npos) << f;
 }
 
 TEST(SimtFeature, RuntimeFunctions) {

@@ -7,6 +7,13 @@
 // which needs no understanding of the type. The static slot exists once for each instance of a
 // template, as the variable itself would.
 //
+<<<<<<< HEAD
+=======
+// Before Volta a warp ran in lock step, and reductions over volatile memory relied on it.
+// Statements like s[i] += s[i + 16] on something volatile therefore start with Step(), where the
+// lanes of a warp wait for each other.
+//
+>>>>>>> simt
 // A use is marked only where the tokens leave no doubt what it is; every other use sees the
 // variable with its declared type. Wrong marks could only miss a race, never break a kernel: R, W,
 // U and A all give the element itself.
@@ -27,6 +34,7 @@ struct Variable {
   bool pointer = false;  // a local pointer into shared memory
   bool at_namespace = false;
   bool dynamic = false;
+  bool is_volatile = false;
 };
 
 struct Scope {
@@ -86,7 +94,11 @@ class SharedRewriter {
         Word(i);
         break;
       default:
-        if (t.Is("{")) scopes_.push_back({IsCode(i), {}});
+        if (t.Is("{")) {
+          scopes_.push_back({IsCode(i), std::move(parameters_)});
+          parameters_.clear();
+        }
+        if (t.Is(";")) parameters_.clear();
         if (t.Is("}") && scopes_.size() > 1) scopes_.pop_back();
         break;
     }
@@ -202,6 +214,9 @@ class SharedRewriter {
             const std::vector<std::pair<size_t, size_t>>& dropped, const std::string& align,
             bool dynamic) {
     const bool in_code = tokens_[first].in_define || InCode();
+    bool is_volatile = false;
+    for (size_t k = first; k < declarators.front().name; ++k)
+      is_volatile = is_volatile || tokens_[k].Is("volatile");
     edits_.Insert(tokens_[first].begin, "typedef ");
     for (const auto& [from, to] : dropped) Drop(from, to);
     std::string tail;
@@ -218,7 +233,8 @@ class SharedRewriter {
                 name + "\", " + align + ")";
       }
       if (tokens_[first].in_define) continue;
-      scopes_.back().variables.push_back({name, d.dimensions, false, !in_code, dynamic});
+      scopes_.back().variables.push_back(
+          {name, d.dimensions, false, !in_code, dynamic, is_volatile});
     }
     edits_.Insert(tokens_[end].begin, tail);
   }
@@ -234,8 +250,11 @@ class SharedRewriter {
   }
 
   void Word(size_t i) {
-    if (InCode() && IsPointerToShared(i)) {
-      scopes_.back().variables.push_back({std::string(tokens_[i].text), 1, true, false, false});
+    const bool is_volatile = IsVolatilePointer(i);
+    if (is_volatile || (InCode() && IsPointerToShared(i))) {
+      // A parameter belongs to the body that follows.
+      auto& variables = InCode() ? scopes_.back().variables : parameters_;
+      variables.push_back({std::string(tokens_[i].text), 1, true, false, false, is_volatile});
       return;
     }
     const Variable* found = Find(tokens_[i].text);
@@ -245,12 +264,27 @@ class SharedRewriter {
     const Variable variable = *found;
     if (Redeclares(i)) {
       // A marker that hides the outer variable until the scope ends.
-      scopes_.back().variables.push_back({variable.name, -1, false, false, false});
+      scopes_.back().variables.push_back({variable.name, -1, false, false, false, false});
       return;
     }
     if (variable.dimensions < 0) return;
     if (variable.at_namespace) return ReplaceNamespaceUse(i, variable);
-    if (check_) MarkUse(i, variable);
+    if (check_ || variable.is_volatile) MarkUse(i, variable);
+  }
+
+  // `volatile T* name`, as a parameter or a local variable.
+  [[nodiscard]] bool IsVolatilePointer(size_t i) const {
+    if (i < 3 || i + 1 >= tokens_.size() || !OneOf(tokens_[i + 1], {",", ")", "=", ";"}))
+      return false;
+    size_t k = i - 1;
+    while (k > 0 && OneOf(tokens_[k], {"const", "__restrict__", "__restrict"})) --k;
+    if (!tokens_[k].Is("*")) return false;
+    for (int words = 0; k > 0 && words < 4; ++words) {
+      --k;
+      if (tokens_[k].Is("volatile")) return true;
+      if (tokens_[k].kind != TokenKind::kWord) return false;
+    }
+    return false;
   }
 
   // `T* name = …` with something shared on the right: T* const, T* __restrict__ too.
@@ -307,6 +341,14 @@ class SharedRewriter {
     return !operand;
   }
 
+  // Whether the rest of the statement uses the name: an exchange, not only a store.
+  [[nodiscard]] bool ReadsAgain(size_t from, std::string_view name) const {
+    for (size_t k = from; k < tokens_.size() && !tokens_[k].Is(";"); ++k) {
+      if (tokens_[k].Is(name)) return true;
+    }
+    return false;
+  }
+
   void MarkUse(size_t i, const Variable& v) {
     size_t k = i + 1;
     int subscripts = 0;
@@ -326,9 +368,20 @@ class SharedRewriter {
                OneOf(before, {"++", "--"})) {
       mark = "U";
     }
+<<<<<<< HEAD
     edits_.Replace(
         tokens_[i].begin, tokens_[i].end,
         std::string("::kerf_simt::").append(mark) + "(" + v.name + ", \"" + v.name + "\")");
+=======
+    std::string step;
+    if (v.is_volatile && (mark == "W" || mark == "U") &&
+        OneOf(before, {";", "{", "}", ")", "else"}) && ReadsAgain(k, v.name)) {
+      step = "::kerf_simt::Step(), ";
+    }
+    edits_.Replace(
+        tokens_[i].begin, tokens_[i].end,
+        step + std::string("::kerf_simt::").append(mark) + "(" + v.name + ", \"" + v.name + "\")");
+>>>>>>> simt
   }
 
   const Tokens& tokens_;
@@ -336,6 +389,7 @@ class SharedRewriter {
   std::vector<UnsupportedUse>& unsupported_;
   EditList& edits_;
   std::vector<Scope> scopes_;
+  std::vector<Variable> parameters_;  // of the function whose body has not begun
   std::vector<std::vector<Scope>> saved_;
 };
 

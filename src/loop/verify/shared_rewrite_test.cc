@@ -104,6 +104,16 @@ TEST(SharedRewrite, CountsBracesOfConditionalBranchesOnce) {
   EXPECT_THAT(text, HasSubstr("void j() { s[0] = 1; }"));
 }
 
+TEST(SharedRewrite, KeepsWarpSynchronousCodeInStep) {
+  const std::string text = Rewrite(
+      "void w(volatile float* s, int t) { s[t] += s[t + 1]; } void v(float* s) { s[0] = 1; }");
+  EXPECT_THAT(text, HasSubstr("{ ::kerf_simt::Step(), ::kerf_simt::U(s, \"s\")[t] += "));
+  EXPECT_THAT(text, HasSubstr("{ s[0] = 1; }"));
+  EXPECT_THAT(Body("volatile __shared__ int s[2]; if (x) s[0] = s[1];"),
+              HasSubstr("if (x) ::kerf_simt::Step(), "));
+  EXPECT_THAT(Body("volatile __shared__ int s[2]; s[0] = 1;"), Not(HasSubstr("Step")));
+}
+
 TEST(SharedRewrite, CanLeaveUsesUnchecked) {
   EXPECT_THAT(Body("__shared__ int s[2]; s[0] = 1;", false), HasSubstr("; s[0] = 1;"));
 }

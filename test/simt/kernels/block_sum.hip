@@ -11,7 +11,10 @@ template <int BLOCK>
 __global__ void block_sum(const float* in, float* out, int n) {
   __shared__ float partial[BLOCK / 64];
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
-  for (int i = hipThreadIdx_x; i < n / 4; i += BLOCK) sum += reinterpret_cast<const float4*>(in)[i] * 2.0f;
+  for (int i = hipThreadIdx_x; i < n / 4; i += BLOCK) {
+    __builtin_assume(i >= 0);
+    sum += reinterpret_cast<const float4*>(in)[i] * 2.0f;
+  }
   float v = wave_sum(sum.x + sum.y + sum.z + sum.w);
   if (threadIdx.x % 64 == 0) partial[threadIdx.x / 64] = v;
   __syncthreads();
@@ -20,7 +23,7 @@ __global__ void block_sum(const float* in, float* out, int n) {
     v = wave_sum(v);
     unsigned long long votes = __ballot(threadIdx.x % 2 == 0);
     if (threadIdx.x == 0) {
-      out[0] = v;
+      out[0] = v * __builtin_amdgcn_rcpf(1.0f);
       out[1] = (float)__popcll(votes);
     }
   }

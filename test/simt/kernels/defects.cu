@@ -112,7 +112,10 @@ __global__ void asserts(float* out, int n) {
   out[0] = n;
 }
 
-__global__ void divides(int* out, int n) { out[0] = 7 / (n - n); }
+__global__ void divides(int* out) {
+  volatile int zero = 0;  // unknown to the optimizer, which may do as it likes with a visible one
+  out[0] = 7 / zero;
+}
 
 __device__ float deep(int n, float* keep) {
   volatile float local[1000];
@@ -148,14 +151,18 @@ KERF_KERNEL(call) {
     case 12: stuck<<<1, 32>>>(out); break;
     case 13: too_much_static<<<1, 1>>>(out); break;
     case 14: asserts<<<1, 1>>>(out, 3); break;
-    case 15: divides<<<1, 1>>>((int*)out, 3); break;
+    case 15: divides<<<1, 1>>>((int*)out); break;
     case 16: overflows<<<1, 1>>>(out); break;
     case 17: spins<<<1, 1>>>((int*)out); break;
     case 18: plain<<<1, 2048>>>(out); break;
     case 19: plain<<<0, 32>>>(out); break;
     case 20: plain<<<dim3(1, 70000), 32>>>(out); break;
     case 21: plain<<<1, 32, 50 * 1024>>>(out); break;
-    case 22: plain<<<1, 32>>>(nullptr); break;
+    case 22: {
+      float* volatile nothing = nullptr;
+      plain<<<1, 32>>>(nothing);
+      break;
+    }
     case 23: {  // an error must not stick, a fault must
       plain<<<1, 2048>>>(out);
       if (cudaGetLastError() != cudaErrorInvalidConfiguration) return 50;

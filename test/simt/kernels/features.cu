@@ -145,6 +145,25 @@ __global__ void deduced(T* out, T value) {
   out[threadIdx.x] = single + copies[1 - threadIdx.x / 3][threadIdx.x % 3];
 }
 
+// The classic reduction of the last warp, without __syncwarp.
+__device__ void last_warp(volatile float* s, unsigned tid) {
+  s[tid] += s[tid + 32];
+  s[tid] += s[tid + 16];
+  s[tid] += s[tid + 8];
+  s[tid] += s[tid + 4];
+  s[tid] += s[tid + 2];
+  s[tid] += s[tid + 1];
+}
+__global__ void warp_synchronous(float* out) {
+  __shared__ float s[128];
+  s[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  if (threadIdx.x < 64) s[threadIdx.x] += s[threadIdx.x + 64];
+  __syncthreads();
+  if (threadIdx.x < 32) last_warp(s, threadIdx.x);
+  if (threadIdx.x == 0) out[0] = s[0];
+}
+
 static int run(int which, float* out, float* scratch) {
   switch (which) {
     case 0: votes<<<1, 32>>>(out); break;
@@ -161,8 +180,11 @@ static int run(int which, float* out, float* scratch) {
     case 6: poison<<<2, 1, 64>>>(out); break;
     case 7: by_value<<<1, 4>>>(out, Params{2.f, {1, 2, 3}}, dim3(1, 5), make_float4(0, 0, 0, 7)); break;
     case 8: {
-      float bias = 3.f;
-      apply<<<2, 3>>>(out, 8, [=] __device__(int i) { return i * bias + Unroll<2>::sum(&bias - 0) * 0.f; });
+      float slope = 1.f;
+      apply<<<2, 3>>>(out, 8, [=] __device__(int i) {
+        const float pair[2] = {slope, 2.f};
+        return i * Unroll<2>::sum(pair);
+      });
       break;
     }
     case 9: deduced<<<1, 6>>>(out, 10.f); break;
@@ -193,6 +215,7 @@ static int run(int which, float* out, float* scratch) {
       cudaLaunchKernel(barriers, dim3(1), dim3(1), args);
       break;
     }
+    case 12: warp_synchronous<<<1, 128>>>(out); break;
     default: return 1;
   }
   return cudaGetLastError();
