@@ -28,7 +28,8 @@ TEST(Files, HoldWhatTheRepositoryHolds) {
 TEST(Files, LeaveOutTestsAndCaches) {
   for (const File& file : Files()) {
     EXPECT_THAT(std::string(file.path), Not(HasSubstr("__pycache__")));
-    EXPECT_FALSE(file.path.ends_with("_test.py") || file.path.ends_with("/testing.py")) << file.path;
+    EXPECT_FALSE(file.path.ends_with("_test.py") || file.path.ends_with("/testing.py"))
+        << file.path;
   }
 }
 
