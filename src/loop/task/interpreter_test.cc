@@ -35,7 +35,7 @@ class InterpreterTest : public ::testing::Test {
     std::ofstream(full) << "";
     ::chmod(full.c_str(), 0755);
     answers_[full] = R"({"python": "3.11.2", "prefix": "/v", "base_prefix": "/usr", )"
-                     R"("real_executable": ")" +
+                     R"("executable": "/v/bin/python", "real_executable": ")" +
                      full + R"(", "version": ")" + version + R"(", "problem": ")" +
                      (version.empty() ? "no " + framework : "") + R"(", "paths": [")" + root_ +
                      R"(/site"], "read": ["/opt/a", "/opt/a/b", "/usr/lib/x", "/opt/ab"]})";
@@ -141,7 +141,7 @@ bool Reads(const PythonView& view, const std::string& inside) {
 }
 
 TEST(PythonView, MovesAnEnvironmentThatTheSandboxWouldCover) {
-  Interpreter interpreter{.path = "/work/project/.venv/bin/python",
+  Interpreter interpreter{.executable = "/work/project/.venv/bin/python",
                           .real_executable = "/usr/bin/python3.11",
                           .prefix = "/work/project/.venv",
                           .base_prefix = "/usr"};
@@ -150,11 +150,11 @@ TEST(PythonView, MovesAnEnvironmentThatTheSandboxWouldCover) {
   EXPECT_EQ(view->python, "/kerf/host/work/project/.venv/bin/python");
   ASSERT_TRUE(view->policy.Check().ok()) << view->policy.Check().error().message;
   EXPECT_EQ(view->policy.links().back().target, "/usr/bin/python3.11");
-  EXPECT_EQ(MakePythonView(interpreter, 2, /*namespaces=*/false)->python, interpreter.path);
+  EXPECT_EQ(MakePythonView(interpreter, 2, /*namespaces=*/false)->python, interpreter.executable);
 }
 
 TEST(PythonView, RefusesAnInstallationThatCannotBeMoved) {
-  const Interpreter interpreter{.path = "/tmp/p/bin/python",
+  const Interpreter interpreter{.executable = "/tmp/p/bin/python",
                                 .real_executable = "/tmp/p/bin/python",
                                 .prefix = "/tmp/p",
                                 .base_prefix = "/tmp/p"};
@@ -163,7 +163,7 @@ TEST(PythonView, RefusesAnInstallationThatCannotBeMoved) {
 }
 
 TEST(PythonView, TellsThreadsAndHidesTheUsersPackages) {
-  const Interpreter interpreter{.path = "/usr/bin/python3",
+  const Interpreter interpreter{.executable = "/usr/bin/python3",
                                 .real_executable = "/usr/bin/python3.11",
                                 .prefix = "/usr",
                                 .base_prefix = "/usr",

@@ -250,6 +250,10 @@ std::string ReferenceKey(const TaskFile& task, const ReferenceOptions& options,
   for (const int64_t seed : options.seeds) text += " " + std::to_string(seed);
   text += "\nbaselines";
   for (const std::string& name : options.baselines) text += " " + name;
+  // A cache may be shared between machines; times are not.
+  char host[256] = "";
+  if (!options.baselines.empty() && ::gethostname(host, sizeof host - 1) == 0)
+    text += " on " + std::string(host);
   return Sha256Hex(text).substr(0, 40);
 }
 
