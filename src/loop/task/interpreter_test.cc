@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // A machine whose interpreters are empty files; what they answer is a table.
 class InterpreterTest : public ::testing::Test {
@@ -30,7 +29,7 @@ class InterpreterTest : public ::testing::Test {
 
   std::string Add(const std::string& path, const std::string& framework,
                   const std::string& version) {
-    const std::string full = root_ + "/" + path;
+    std::string full = root_ + "/" + path;
     std::filesystem::create_directories(ParentPath(full));
     std::ofstream(full) << "";
     ::chmod(full.c_str(), 0755);
@@ -42,7 +41,7 @@ class InterpreterTest : public ::testing::Test {
     return full;
   }
 
-  InterpreterSearch Search(std::map<std::string, std::string> variables = {}) {
+  InterpreterSearch Search(const std::map<std::string, std::string>& variables = {}) {
     InterpreterSearch search{
         .fs = *fs_, .cache_dir = root_ + "/cache", .cwd = root_ + "/project/deep"};
     search.variable = [variables](const std::string& name) -> std::optional<std::string> {
