@@ -23,13 +23,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __maxnreg__(...)
-<<<<<<< HEAD
-#define __cluster_dims__(...) \
-  static_assert(false,        \
-                "simt: thread block clusters are not emulated; launch without __cluster_dims__");
-=======
 #define __cluster_dims__(...) _Pragma("GCC error \"simt: clusters are not emulated\"")
->>>>>>> simt
 
 #define KERF_SIMT_INLINE inline __attribute__((always_inline))
 // In the runtime's objects and in the candidate, never between two candidates in one process.

@@ -50,10 +50,7 @@ KERF_SIMT_HIDDEN int Barrier(BarrierKind kind, int predicate, int line);
 
 enum class WarpOp : int {
   kSync,
-<<<<<<< HEAD
-=======
   kStep,
->>>>>>> simt
   kShuffle,
   kShuffleUp,
   kShuffleDown,

@@ -13,19 +13,11 @@ namespace {
 
 uint64_t LaneBit(int lane) { return uint64_t{1} << lane; }
 
-<<<<<<< HEAD
-const char* const kOpNames[] = {"__syncwarp",   "__shfl",       "__shfl_up",    "__shfl_down",
-                                "__shfl_xor",   "__any",        "__all",        "__uni",
-                                "__ballot",     "__activemask", "__match_any",  "__match_all",
-                                "__reduce_add", "__reduce_min", "__reduce_max", "__reduce_min",
-                                "__reduce_max", "__reduce_and", "__reduce_or",  "__reduce_xor"};
-=======
 const char* const kOpNames[] = {
     "__syncwarp",   "step",         "__shfl",       "__shfl_up",    "__shfl_down",  "__shfl_xor",
     "__any",        "__all",        "__uni",        "__ballot",     "__activemask", "__match_any",
     "__match_all",  "__reduce_add", "__reduce_min", "__reduce_max", "__reduce_min", "__reduce_max",
     "__reduce_and", "__reduce_or",  "__reduce_xor"};
->>>>>>> simt
 const char* OpName(WarpOp op) { return kOpNames[static_cast<int>(op)]; }
 
 bool IsShuffle(WarpOp op) { return op >= WarpOp::kShuffle && op <= WarpOp::kShuffleXor; }
@@ -219,10 +211,7 @@ uint64_t Worker::WarpResult(int warp, int lane, uint64_t group) {
   }
   switch (t.op) {
     case WarpOp::kSync:
-<<<<<<< HEAD
-=======
     case WarpOp::kStep:
->>>>>>> simt
       return 0;
     case WarpOp::kAny:
       return votes != 0;

@@ -72,11 +72,7 @@ TEST(SimtCompile, NamesWhatIsNotThere) {
       Compile("__global__ void k(cudaTextureObject_t t, float* x) { *x = tex2D(t, 0.f, 0.f); }\n"),
       HasSubstr("simt: textures are not emulated"));
   EXPECT_THAT(Compile("__global__ void __cluster_dims__(2, 1, 1) k(float* x) {}\n"),
-<<<<<<< HEAD
-              HasSubstr("clusters are not emulated"));
-=======
               HasSubstr("simt: clusters are not emulated"));
->>>>>>> simt
   EXPECT_THAT(Compile("#include <cooperative_groups.h>\n"
                       "__global__ void k() { auto g = cooperative_groups::this_grid(); }\n"),
               HasSubstr("simt: grid-wide barriers"));

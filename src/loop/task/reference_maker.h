@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct ReferenceOptions {
   std::vector<std::string> baselines;
   std::chrono::seconds timeout = std::chrono::minutes(5);
   sandbox::Mode mode = sandbox::Mode::kBest;
+  // What the machine provides; tests take layers away.
+  std::optional<sandbox::SandboxLevel> available;
   int threads = 0;            // 0: as many as the machine has processors
   uint64_t memory_bytes = 0;  // 0: three quarters of the machine's
 };

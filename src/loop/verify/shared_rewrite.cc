@@ -7,13 +7,10 @@
 // which needs no understanding of the type. The static slot exists once for each instance of a
 // template, as the variable itself would.
 //
-<<<<<<< HEAD
-=======
 // Before Volta a warp ran in lock step, and reductions over volatile memory relied on it.
 // Statements like s[i] += s[i + 16] on something volatile therefore start with Step(), where the
 // lanes of a warp wait for each other.
 //
->>>>>>> simt
 // A use is marked only where the tokens leave no doubt what it is; every other use sees the
 // variable with its declared type. Wrong marks could only miss a race, never break a kernel: R, W,
 // U and A all give the element itself.
@@ -368,11 +365,6 @@ class SharedRewriter {
                OneOf(before, {"++", "--"})) {
       mark = "U";
     }
-<<<<<<< HEAD
-    edits_.Replace(
-        tokens_[i].begin, tokens_[i].end,
-        std::string("::kerf_simt::").append(mark) + "(" + v.name + ", \"" + v.name + "\")");
-=======
     std::string step;
     if (v.is_volatile && (mark == "W" || mark == "U") &&
         OneOf(before, {";", "{", "}", ")", "else"}) && ReadsAgain(k, v.name)) {
@@ -381,7 +373,6 @@ class SharedRewriter {
     edits_.Replace(
         tokens_[i].begin, tokens_[i].end,
         step + std::string("::kerf_simt::").append(mark) + "(" + v.name + ", \"" + v.name + "\")");
->>>>>>> simt
   }
 
   const Tokens& tokens_;
