@@ -28,12 +28,12 @@ Result<NativeBuild> BuildHostHalf(const std::string& file_name, const std::strin
   const std::string include = "-I" + cuda.toolkit + "/include";
   // Without folding: two kernels with the same (empty) body must keep their own addresses and names.
   request.flags = {"-std=c++17", "-O1", "-fno-ipa-icf", "-w", "-fPIC", "-shared", "-fvisibility=hidden",
-                   "-Wl,-z,now", "-Wl,-z,defs", "-Wl,--build-id=none", include, "-include",
+                   "-Wl,-z,now", "-Wl,-z,defs", "-Wl,--build-id=none", include, include + "/cccl", "-include",
                    std::string(kCudaInside) + "/host.h"};
   request.includes = {{JoinPath(cuda.resource_dir, "cuda"), kCudaInside}};
   request.salt = BaseName(cuda.resource_dir);
   request.support = std::string(kCudaInside) + "/host.cc";
-  request.support_flags = {"-std=c++17", "-O2", "-w", "-fvisibility=hidden", include};
+  request.support_flags = {"-std=c++17", "-O2", "-w", "-fvisibility=hidden", include, include + "/cccl"};
   return BuildNative(request, options);
 }
 

@@ -16,6 +16,7 @@ using Tokens = std::vector<Token>;
 enum class Owner { kHost, kDevice, kGlobal, kBoth, kNoFunction };
 
 struct Body {
+  size_t begin = 0;  // first token of the declaration
   size_t open = 0;   // token of {
   size_t close = 0;  // token of }
   Owner owner = Owner::kNoFunction;
@@ -85,7 +86,7 @@ std::vector<Body> FindBodies(const Tokens& tokens) {
     const Owner owner = OwnerOf(tokens, begin, i);
     const std::optional<size_t> close = MatchBrace(tokens, i);
     if (owner != Owner::kNoFunction && close.has_value()) {
-      bodies.push_back({i, *close, owner});
+      bodies.push_back({begin, i, *close, owner});
       i = *close;
     }
     begin = i + 1;
@@ -109,7 +110,11 @@ CudaHalves SplitCuda(std::string_view source) {
     const std::string_view text = source.substr(begin, end - begin);
     if (body.owner == Owner::kGlobal) host.Replace(begin, end, KeepLines(text, "{}"));
     if (body.owner == Owner::kDevice) host.Replace(begin, end, KeepLines(text, ";"));
-    if (body.owner == Owner::kHost) device.Replace(begin, end, KeepLines(text, ";"));
+    if (body.owner == Owner::kHost) {
+      // All of it: its parameters may be of types that device code cannot have.
+      const size_t first = tokens[body.begin].begin;
+      device.Replace(first, end, KeepLines(source.substr(first, end - first), ""));
+    }
   }
   // A static kernel has a name of its own in each half.
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {

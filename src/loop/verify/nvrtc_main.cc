@@ -92,6 +92,8 @@ constexpr const char* kKernel = R"(#pragma once
 struct DLTensor; struct kerf_call;
 #define KERF_KERNEL(call) extern "C" int kerf_kernel(const kerf_call* call)
 )";
+// NVRTC declares the runtime API's types itself.
+constexpr const char* kRuntime = "#pragma once\n#include <stdint.h>\n";
 constexpr const char* kNothing = "#pragma once\n";
 
 struct Header {
@@ -102,7 +104,7 @@ constexpr Header kHeaders[] = {
     {"stdint.h", kIntegers},      {"cstdint", kIntegers},     {"stddef.h", kIntegers},  {"cstddef", kIntegers},
     {"float.h", kLimits},         {"cfloat", kLimits},        {"limits.h", kLimits},    {"climits", kLimits},
     {"math.h", kMath},            {"cmath", kMath},           {"kerf/kernel.h", kKernel},
-    {"cuda_runtime.h", kIntegers}, {"cuda.h", kIntegers},     {"cuda_runtime_api.h", kIntegers},
+    {"cuda_runtime.h", kRuntime}, {"cuda.h", kRuntime},     {"cuda_runtime_api.h", kRuntime},
     {"device_launch_parameters.h", kNothing},                 {"stdio.h", kNothing},    {"cstdio", kNothing},
     {"stdlib.h", kNothing},       {"cstdlib", kNothing},      {"string.h", kNothing},   {"cstring", kNothing},
     {"assert.h", kNothing},       {"cassert", kNothing},      {"algorithm", kMath},     {"vector", kNothing},
@@ -148,8 +150,11 @@ int NvrtcMain(int argc, char** argv) {
   for (int i = 4; i < argc; ++i) nvrtc.add_name(program, argv[i]);
   const std::string arch = std::string("--gpu-architecture=") + argv[2];
   const std::string include = std::string("-I") + argv[3];
-  const char* const options[] = {arch.c_str(), include.c_str(), "--std=c++17", "-w"};
-  const int result = nvrtc.compile(program, 4, options);
+  const std::string libraries = include + "/cccl";  // where CUDA 13 has nv/target and cuda/std
+  // Functions without a word before them can only be device code here.
+  const char* const options[] = {arch.c_str(), include.c_str(), libraries.c_str(), "--std=c++17", "-w",
+                                 "--device-as-default-execution-space"};
+  const int result = nvrtc.compile(program, static_cast<int>(std::size(options)), options);
   size_t size = 0;
   if (nvrtc.log_size(program, &size) == 0 && size > 1) {
     std::string log(size, '\0');
