@@ -14,8 +14,10 @@ struct Fiber {
   unsigned number = 0;
 };
 
-// Per-thread locals on a device may take 512 KB; most kernels need less than a page.
-constexpr size_t kStackBytes = 512 * 1024;
+// Address space, of which a thread touches what it uses, mostly a page or two. A device gives a
+// thread up to 512 KB of locals; half of that keeps a block of 1024 threads within 256 MB, where a
+// sandbox may limit it.
+constexpr size_t kStackBytes = 256 * 1024;
 constexpr size_t kGuardBytes = 4096;
 
 // Maps a stack. False: no memory.
