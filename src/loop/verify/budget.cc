@@ -256,13 +256,12 @@ ElementLimits Budget::limits() const {
   limits.floors = floors_.data();
   for (size_t c = 1; c < kClassCount; ++c) limits.class_below[c - 1] = classes_[c].below;
   limits.window_begin = top_exponent_ + 2 > kWindow ? top_exponent_ + 2 - kWindow : 1;
-  for (size_t c = 0; c < kClassCount; ++c) {
-    const double limit = classes_[c].rms_limit;
-    // Exact in float32 as well, for the types that are measured in it.
-    if (limit > 0)
-      limits.class_scale[c] = std::ldexp(1.0, std::clamp(-std::ilogb(limit), -1000, 1000));
-  }
-  limits.error_scale = limits.class_scale[0];
+  const auto scale_for = [](double limit) {
+    // A power of two, and as such exact in float32 for the types that are measured in it.
+    return limit > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(limit), -1000, 1000)) : 1.0;
+  };
+  limits.error_scale = scale_for(classes_[0].rms_limit);
+  limits.tiny_scale = scale_for(classes_[kClassCount - 1].rms_limit);
   return limits;
 }
 

@@ -33,8 +33,8 @@ struct ElementLimits {
   // Hints for speed. Most magnitudes have exponents from here to kWindow - 2 above it: their floors
   // are kept in registers.
   uint32_t window_begin = 0;
-  // As error_scale, for each class: float32 holds less.
-  std::array<double, kClassCount> class_scale{1, 1, 1};
+  // As error_scale, for the smallest class: float32 holds less.
+  double tiny_scale = 1;
 };
 // One floor of the window is for zero and denormals.
 constexpr uint32_t kWindow = 32;

@@ -91,7 +91,7 @@ class TileKernels : public testing::Test {
       floors_[e] = std::ldexp(1.0 + static_cast<double>(e % 7) / 8,
                               std::max(-20, static_cast<int>(e) - 1033));
     }
-    limits_ = {0x1p-9, floors_.data(), {0.25, 0x1p-6}, 4, 1010, {8, 512, 16384}};
+    limits_ = {0x1p-9, floors_.data(), {0.25, 0x1p-6}, 4, 1010, 16384};
   }
 
   // Ordinary values only, as in a tensor without surprises.
