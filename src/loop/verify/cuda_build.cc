@@ -28,8 +28,7 @@ Result<NativeBuild> BuildHostHalf(const std::string& file_name, const std::strin
   const std::string include = "-I" + cuda.toolkit + "/include";
   // Without folding: two kernels with the same (empty) body must keep their own addresses and names.
   request.flags = {"-std=c++17", "-O1", "-fno-ipa-icf", "-w", "-fPIC", "-shared", "-fvisibility=hidden",
-                   "-Wl,-z,now", "-Wl,-z,defs", "-Wl,--build-id=none", include, include + "/cccl", "-include",
-                   std::string(kCudaInside) + "/host.h"};
+                   "-Wl,-z,now", "-Wl,-z,defs", "-Wl,--build-id=none", include, include + "/cccl", "-include", "host.h"};
   request.includes = {{JoinPath(cuda.resource_dir, "cuda"), kCudaInside}};
   request.salt = BaseName(cuda.resource_dir);
   request.support = std::string(kCudaInside) + "/host.cc";
@@ -115,15 +114,17 @@ Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::strin
   KERF_RETURN_IF_ERROR(scratch.Write(file_name, source));
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();
   policy.Read(options.include_dir, "/kerf/include").WorkFolder(scratch.path()).Variable("TMPDIR", "/tmp");
+  const sandbox::SandboxLevel available = options.available ? *options.available : sandbox::Probe();
+  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level, sandbox::ChooseLevel(options.mode, available));
+  const std::string include = level.has_namespaces() ? "/kerf/include" : options.include_dir;
   sandbox::Limits limits;
   limits.wall_time = options.timeout;
   limits.cpu_time = options.timeout * 4;
   limits.tmp_bytes = uint64_t{1} << 30;
-  const sandbox::Sandbox box(policy, limits, options.mode,
-                             options.available ? *options.available : sandbox::Probe());
+  const sandbox::Sandbox box(policy, limits, options.mode, available);
   std::vector<std::string> argv = build.flags;
   argv.insert(argv.begin(), nvcc);
-  argv.insert(argv.end(), {"-I/kerf/include", "-o", "candidate.so", "-x", "cu", file_name});
+  argv.insert(argv.end(), {"-I" + include, "-o", "candidate.so", "-x", "cu", file_name});
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, box.Run(argv));
   if (!outcome.succeeded()) {
     const CompilerLog log = CleanCompilerLog(outcome.stderr_text + outcome.stdout_text);

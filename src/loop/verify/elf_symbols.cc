@@ -52,7 +52,7 @@ const char* FirstIn(const std::vector<std::string>& names, const char* const (&l
 bool IsAllowedLibrary(const std::string& name) {
   for (const char* start :
        {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libomp.so",
-        "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so"}) {
+        "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so", "libcudart.so"}) {
     if (name.rfind(start, 0) == 0) return true;
   }
   return false;

@@ -28,7 +28,7 @@ RunnerSpec NativeRunnerSpec(const std::string& library, const RunnerOptions& opt
   if (options.device_nodes.empty()) return spec;
   // The driver is a large part of the kernel that the candidate can now talk to.
   for (const std::string& node : options.device_nodes) spec.policy.Weaken(sandbox::AllowDevice{node});
-  spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.visible_device);
+  spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.visible_device).Read("/sys/devices/system/cpu");
   // It starts threads of its own, and reserves address space for all of the device's memory.
   spec.limits.processes = 1024;
   if (options.cubin.empty()) {

@@ -92,8 +92,8 @@ constexpr const char* kKernel = R"(#pragma once
 struct DLTensor; struct kerf_call;
 #define KERF_KERNEL(call) extern "C" int kerf_kernel(const kerf_call* call)
 )";
-// NVRTC declares the runtime API's types itself.
-constexpr const char* kRuntime = "#pragma once\n#include <stdint.h>\n";
+// NVRTC declares the runtime API's types itself; with nvcc this header brings these others too.
+constexpr const char* kRuntime = "#pragma once\n#include <stdint.h>\n#include <math.h>\n#include <float.h>\n";
 constexpr const char* kNothing = "#pragma once\n";
 
 struct Header {
