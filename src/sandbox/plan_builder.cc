@@ -130,7 +130,9 @@ std::vector<LandlockRule> BuildLandlockRules(const Policy& policy, bool namespac
   for (const std::string& device : policy.devices()) rules.push_back({device, kLandlockDevice});
   // NVIDIA's driver names its threads through /proc/self/task/*/comm and gives up when it cannot. The program may then
   // write what the kernel lets it write of its own processes; it sees no others.
-  if (!policy.devices().empty()) rules.push_back({"/proc", kLandlockRead | kLandlockWriteFile});
+  if (!policy.devices().empty()) {
+    rules.push_back({"/proc", kLandlockRead | kLandlockWriteFile | kLandlockTruncate});
+  }
   return rules;
 }
 
