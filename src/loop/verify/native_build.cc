@@ -78,7 +78,8 @@ class Compilation {
 
   Result<sandbox::Outcome> Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), toolchain_.compiler);
-    const sandbox::Sandbox box(policy_, CompilerLimits(options_.timeout), options_.mode, available_);
+    const sandbox::Sandbox box(policy_, CompilerLimits(options_.timeout), options_.mode,
+                               available_);
     return box.Run(arguments);
   }
 
@@ -232,8 +233,9 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
     arguments.push_back("-I" + compilation.Show(include));
   }
   for (const std::string& word :
-       {compilation.include_flag(), std::string("-o"), std::string("candidate.so"), std::string("-x"),
-        std::string("c++"), request.file_name, std::string("-x"), std::string("none")}) {
+       {compilation.include_flag(), std::string("-o"), std::string("candidate.so"),
+        std::string("-x"), std::string("c++"), request.file_name, std::string("-x"),
+        std::string("none")}) {
     arguments.push_back(word);
   }
   for (size_t i = 0; i < objects.size(); ++i) {

@@ -97,7 +97,7 @@ Result<Verdict> Verifier::Verify(const Candidate& candidate) {
   if (loadable.has_value()) {
     const PhaseTimer timer(clock_, verdict, "execute");
     const ExecuteOptions execute{CallTimeout(), options_.threads, options_.compat_aikg};
-    KERF_RETURN_IF_ERROR(Execute(loadable->start, *expectations_, execute, random_, verdict));
+    KERF_RETURN_IF_ERROR(Execute(*loadable, *expectations_, execute, random_, verdict));
   }
   if (verdict.passed() && options_.profile) KERF_RETURN_IF_ERROR(Measure(*loadable, verdict));
   if (verdict.passed()) JudgeTask(verdict);
@@ -132,7 +132,8 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   }
   const bool gpu_language = candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip;
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
-  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
+  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda")
+    return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
   }
@@ -177,7 +178,8 @@ Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& requ
   return Load(build, {}, verdict);
 }
 
-Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate, Verdict& verdict) {
+Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate,
+                                                      Verdict& verdict) {
   const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
                                    options_.mode, options_.available};
   const Result<std::string> toolkit = FindCudaToolkit();
@@ -226,8 +228,9 @@ Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerO
 Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
                                                         Verdict& verdict) {
   if (triton_ == nullptr || !triton_->alive()) {
-    Result<std::unique_ptr<WarmInterpreter>> started = StartServer({reference_.framework, "triton"},
-                                                                   /*compile=*/options_.backend == "cuda");
+    Result<std::unique_ptr<WarmInterpreter>> started =
+        StartServer({reference_.framework, "triton"},
+                    /*compile=*/options_.backend == "cuda");
     if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
       verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
       verdict.log = started.error().message + "\n";
@@ -238,7 +241,8 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
   }
   const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
-      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); }});
+      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); },
+               /*independent=*/false});
 }
 
 Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
@@ -274,13 +278,14 @@ Contender Verifier::Baseline(const char* name, bool compile,
     }
     kept = *std::move(started);
   }
-  const std::string about = DescribeReference(options_.task_file_name, reference_, compile, Device());
+  const std::string about =
+      DescribeReference(options_.task_file_name, reference_, compile, Device());
   contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
   return contender;
 }
 
-Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(const std::vector<std::string>& packages,
-                                                               bool compile) {
+Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(
+    const std::vector<std::string>& packages, bool compile) {
   RunnerSpec spec = ServerSpec(options_, packages);
   if (compile) {
     KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.cache_dir + "/scratch"));
