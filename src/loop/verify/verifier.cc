@@ -132,8 +132,7 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   }
   const bool gpu_language = candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip;
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
-  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda")
-    return PrepareCuda(candidate, verdict);
+  if (gpu_language && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
   }
@@ -255,6 +254,7 @@ Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
     // Runners of GPUs flush the device's cache themselves.
     perform.device_cold = true;
     perform.bandwidth = options_.memory_bandwidth;
+    perform.chip = options_.chip;
   }
   std::vector<Contender> contenders;
   contenders.push_back({"candidate", loadable.start, ""});
