@@ -62,6 +62,10 @@ Finding FromLoadFailure(const std::string& text) {
   if (Has(text, "ModuleNotFoundError: ") || Has(text, "ImportError: ")) {
     return {VerdictStatus::kCallError, "import_failed", text};
   }
+  // The machine's fault, not the candidate's.
+  if (Has(text, "the GPU cannot be used") || Has(text, "the NVIDIA driver")) {
+    return {VerdictStatus::kUnsupported, "device", text};
+  }
   const bool missing = Has(text, "no function kerf_kernel") || Has(text, "defines neither");
   return {VerdictStatus::kCallError, missing ? "entry_missing" : "load_failed", text};
 }

@@ -247,7 +247,7 @@ class Race {
       if (!CallSide(sides_[k], in, outputs[k], keep, k == 0)) return {};
     }
     if (audit && sides_.size() > 1 && sides_[1].error.empty()) {
-      Audit(one, outputs[0], outputs[1]);
+      Audit(i, outputs[0], outputs[1]);
       ++audits_;
     } else {
       SpotCheck(one, outputs[0]);
@@ -294,11 +294,13 @@ class Race {
     return false;
   }
 
-  void Audit(const ReferenceCase& one, const OutputFile& got, const OutputFile& wanted) {
+  void Audit(size_t i, const OutputFile& got, const OutputFile& wanted) {
+    const ReferenceCase& one = expectations_.one(i);
     for (size_t k = 0; k < one.outputs.size(); ++k) {
       const TensorSpec& spec = one.outputs[k].spec;
       Expected expected;
       expected.reference = {spec, wanted.data(k)};
+      expected.reduction_length = expectations_.expected(i, k).reduction_length;
       const Budget budget = Budget::Make(expected, options_.threads);
       const Comparison comparison =
           Compare({spec, got.data(k)}, expected, budget, &got.poison(k), options_.threads);
