@@ -12,6 +12,7 @@
 #include "cli/render/output.h"
 #include "device/probe.h"
 #include "loop/task/reference_maker.h"
+#include "loop/verify/cache_sweep.h"
 #include "loop/verify/runner_main.h"
 #include "resource/resource.h"
 
@@ -96,6 +97,7 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
   KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
   KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
   KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(context.fs, cache_dir, limit));
+  verify::SweepCache(cache_dir, limit / 4);
   setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
   KERF_ASSIGN_OR_RETURN(
       const task::Interpreter interpreter,

@@ -7,6 +7,7 @@
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/subprocess.h"
+#include "loop/verify/cache_sweep.h"
 #include "loop/verify/compiler_log.h"
 #include "loop/verify/scratch.h"
 
@@ -219,6 +220,7 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
     return build;
   };
   if (::access(build.library.c_str(), R_OK) == 0) {
+    TouchFile(build.library);
     build.ok = true;
     build.cached = true;
     return finish();
