@@ -130,8 +130,14 @@ Finding JudgeWatch(const Exchange& exchange) {
     return {VerdictStatus::kCheat, "left_process",
             "it left a process behind after it had returned"};
   }
-  // Once may be a pool of threads on its way to sleep.
-  if (exchange.busy_after > kWatchSamples / 2) {
+  if (!exchange.foreign_library.empty()) {
+    return {VerdictStatus::kCheat, "library_fallback",
+            "it loaded " + exchange.foreign_library +
+                ": a kernel is to be written, not to be found in a library"};
+  }
+  // Less may be a pool of threads on its way to sleep.
+  constexpr std::chrono::milliseconds kMost{1};
+  if (exchange.cpu_after > kMost) {
     return {VerdictStatus::kCheat, "background_work", "it went on computing after it had returned"};
   }
   return {};

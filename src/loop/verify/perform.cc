@@ -26,6 +26,9 @@ constexpr size_t kSpotChecks = 1024;
 // Below this share of the floor the work was not done; above it the floor may be a little wrong.
 constexpr double kLeastShare = 0.7;
 constexpr double kMostUnrest = 0.10;
+// A pool of threads that waits a little before it sleeps uses less between calls.
+constexpr std::chrono::milliseconds kMostIdleCpu{5};
+constexpr double kMostIdleShare = 0.25;
 
 uint64_t Bytes(const std::vector<Argument>& arguments) {
   uint64_t bytes = 0;
@@ -60,6 +63,43 @@ void Scale(const StoredTensor& tensor, char* data, double factor) {
   }
 }
 
+// Whether every row rises or falls, or the tensor is a symmetric matrix: an order that a kernel may
+// rely on. Random values are told apart after a few elements.
+bool HasOrder(const TensorSpec& spec, const char* data) {
+  const int64_t count = spec.numel();
+  if (count < 3) return true;
+  const auto value = [&](int64_t i) { return DecodeElement(spec.dtype, data, i); };
+  const int64_t row = spec.shape.back() < 3 ? count : spec.shape.back();
+  bool rises = true;
+  bool falls = true;
+  for (int64_t i = 1; i < count && (rises || falls); ++i) {
+    if (i % row == 0) continue;
+    rises = rises && value(i) >= value(i - 1);
+    falls = falls && value(i) <= value(i - 1);
+  }
+  if (rises || falls) return true;
+  if (spec.shape.size() < 2 || spec.shape[spec.shape.size() - 2] != row) return false;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t r = i / row % row;
+    const int64_t c = i % row;
+    if (value(i) != value(i / (row * row) * row * row + c * row + r)) return false;
+  }
+  return true;
+}
+
+// Changes single elements, so that a result kept from other inputs cannot be scaled to fit.
+void Disturb(const StoredTensor& tensor, char* data, IdSource& random) {
+  constexpr int kMostElements = 64;
+  const TensorSpec& spec = tensor.spec;
+  if (!IsFloat(spec.dtype) || HasOrder(spec, data)) return;
+  const auto count = static_cast<uint64_t>(spec.numel());
+  for (int k = 0; k < kMostElements && static_cast<uint64_t>(k) * 16 <= count; ++k) {
+    const auto at = static_cast<int64_t>(random.Next() % count);
+    const double factor = random.Next() % 2 == 0 ? 0.8 : 1.25;
+    EncodeElement(spec.dtype, DecodeElement(spec.dtype, data, at) * factor, data, at);
+  }
+}
+
 class FlushBuffer {
  public:
   explicit FlushBuffer(bool wanted) {
@@ -88,6 +128,11 @@ struct Side {
   std::unique_ptr<Runner> runner;
   std::vector<Sample> samples;
   std::string error;
+  // Between its calls, while others have their turn.
+  SteadyClock::time_point end{};
+  std::chrono::nanoseconds cpu_at_end{0};
+  std::chrono::nanoseconds idle{0};
+  std::chrono::nanoseconds idle_cpu{0};
 };
 
 class Race {
@@ -197,6 +242,14 @@ class Race {
     return std::abs(std::log(std::max(ratio, 1e-9)));
   }
 
+  // Whether the candidate kept the processor busy while others had their turn.
+  [[nodiscard]] bool HogsTheProcessor() const {
+    const Side& side = sides_[0];
+    return side.idle_cpu > kMostIdleCpu &&
+           static_cast<double>(side.idle_cpu.count()) >
+               kMostIdleShare * static_cast<double>(side.idle.count());
+  }
+
   void Forget() {
     for (Side& side : sides_) side.samples.clear();
   }
@@ -220,14 +273,19 @@ class Race {
   Status Round(bool keep, bool audit) {
     const size_t i = shown_[random_.Next() % shown_.size()];
     const ReferenceCase& one = expectations_.one(i);
+    // Without a baseline the stored answers are all there is to compare with.
+    const bool fresh = HasBaseline() || !audit;
     const double factor =
         0.97 + 0.06 * static_cast<double>(random_.Next() >> 11) / 9007199254740992.0;
     const Placement placement = random_.Next() % 2 == 0 ? Placement::kAtStart : Placement::kAtEnd;
     KERF_ASSIGN_OR_RETURN(
         const InputFile in,
-        InputFile::Make(
-            expectations_.reference(), one, expectations_.inputs(i), placement, options_.threads,
-            [&](const StoredTensor& tensor, char* data) { Scale(tensor, data, factor); }));
+        InputFile::Make(expectations_.reference(), one, expectations_.inputs(i), placement,
+                        options_.threads, [&](const StoredTensor& tensor, char* data) {
+                          if (!fresh) return;
+                          Scale(tensor, data, factor);
+                          Disturb(tensor, data, random_);
+                        }));
     std::vector<OutputFile> outputs;
     for (size_t k = 0; k < sides_.size(); ++k) {
       KERF_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Make(in));
@@ -241,12 +299,29 @@ class Race {
       if (!sides_[k].error.empty()) continue;
       if (!CallSide(sides_[k], in, outputs[k], keep, k == 0)) return {};
     }
-    if (audit && sides_.size() > 1 && sides_[1].error.empty()) {
-      Audit(one, outputs[0], outputs[1]);
-      ++audits_;
+    if (HasBaseline()) {
+      Audit(i, outputs[0], outputs[1]);
+    } else if (audit) {
+      const Judgement judgement = expectations_.Judge(i, outputs[0]);
+      if (judgement.finding.bad()) BlameAudit(judgement.finding.text);
     } else {
       SpotCheck(one, outputs[0]);
     }
+    if (audit || HasBaseline()) ++audits_;
+    // Not timed, so that a runner has time to look more closely at how the result comes about.
+    if (audit && verdict_.passed()) KERF_RETURN_IF_ERROR(CallUntimed(in));
+    return {};
+  }
+
+  [[nodiscard]] bool HasBaseline() const { return sides_.size() > 1 && sides_[1].error.empty(); }
+
+  Status CallUntimed(const InputFile& in) {
+    KERF_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Make(in));
+    out.Poison(random_.Next());
+    const Exchange called = sides_[0].runner->Call(in, out, options_.call_timeout);
+    const Finding finding = JudgeReply(called);
+    if (finding.bad()) verdict_.Blame(finding.status, finding.reason, finding.text);
+    sides_[0].cpu_at_end = sides_[0].runner->CpuTime();
     return {};
   }
 
@@ -254,6 +329,7 @@ class Race {
   bool CallSide(Side& side, const InputFile& in, OutputFile& out, bool keep, bool candidate) {
     const std::chrono::milliseconds patience =
         keep || candidate ? options_.call_timeout : options_.call_timeout + kBaselineWarmup;
+    if (candidate) NoteIdleTime(side);
     const Exchange mapped = side.runner->Map(in, out, patience);
     const bool ready =
         mapped.kind == Exchange::Kind::kReplied && mapped.reply.kind == Reply::Kind::kReady;
@@ -270,7 +346,7 @@ class Race {
                                 static_cast<double>(ping.wall.count())});
       }
       if (!candidate) out.TakeSnapshot();
-      return true;
+      return !candidate || Settle(side, patience);
     }
     Finding finding = JudgeReply(done);
     if (!candidate) {
@@ -288,18 +364,43 @@ class Race {
     return false;
   }
 
-  void Audit(const ReferenceCase& one, const OutputFile& got, const OutputFile& wanted) {
+  // Waits until it has cleaned up after a call: what it does from then on it does behind our back.
+  bool Settle(Side& side, std::chrono::milliseconds patience) {
+    const Exchange ping = side.runner->Ping(patience);
+    Finding finding = JudgeReply(ping);
+    if (side.runner->CountOthers() > 0) {
+      finding = {VerdictStatus::kCheat, "left_process", "it left a process behind"};
+    }
+    side.cpu_at_end = side.runner->CpuTime();
+    side.end = SteadyClock::now();
+    if (finding.bad()) {
+      verdict_.Blame(finding.status, finding.reason, finding.text + " (while it was timed)");
+    }
+    return !finding.bad();
+  }
+
+  static void NoteIdleTime(Side& side) {
+    if (side.end == SteadyClock::time_point()) return;
+    side.idle_cpu += side.runner->CpuTime() - side.cpu_at_end;
+    side.idle += SteadyClock::now() - side.end;
+  }
+
+  void BlameAudit(const std::string& text) {
+    verdict_.Blame(VerdictStatus::kCheat, "cached_result",
+                   "a timed call gave a wrong result although checked calls were right: " + text);
+  }
+
+  void Audit(size_t i, const OutputFile& got, const OutputFile& wanted) {
+    const ReferenceCase& one = expectations_.one(i);
     for (size_t k = 0; k < one.outputs.size(); ++k) {
       const TensorSpec& spec = one.outputs[k].spec;
       Expected expected;
       expected.reference = {spec, wanted.data(k)};
+      expected.reduction_length = expectations_.expected(i, k).reduction_length;
       const Budget budget = Budget::Make(expected, options_.threads);
       const Comparison comparison =
           Compare({spec, got.data(k)}, expected, budget, &got.poison(k), options_.threads);
-      if (comparison.right()) continue;
-      verdict_.Blame(VerdictStatus::kCheat, "cached_result",
-                     "a timed call gave a wrong result although checked calls were right: " +
-                         one.outputs[k].name + ": " + comparison.Summary());
+      if (!comparison.right()) BlameAudit(one.outputs[k].name + ": " + comparison.Summary());
     }
   }
 
@@ -364,6 +465,11 @@ Status Perform(const std::vector<Contender>& contenders, Expectations& expectati
     KERF_RETURN_IF_ERROR(race.Run());
   }
   if (!verdict.passed()) return {};
+  if (race.HogsTheProcessor()) {
+    verdict.Blame(VerdictStatus::kCheat, "background_work",
+                  "it kept computing between its timed calls, while the baseline ran");
+    return {};
+  }
   verdict.timing = race.Report();
   if (!race.ClocksAgree()) {
     verdict.Blame(VerdictStatus::kSuspicious, "clock_mismatch",

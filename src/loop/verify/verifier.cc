@@ -32,6 +32,24 @@ SandboxReport DescribeSandbox(const VerifierOptions& options) {
   return report;
 }
 
+// Room for workspaces many times the size of the tensors; one that takes more has lost count.
+uint64_t CandidateMemory(const Reference& reference) {
+  constexpr uint64_t kLeast = uint64_t{2} << 30;
+  constexpr uint64_t kWorkspaces = 16;
+  uint64_t most = 0;
+  for (const ReferenceCase& one : reference.cases) {
+    uint64_t bytes = 0;
+    for (const auto* list : {&one.inputs, &one.parameters}) {
+      for (const Argument& argument : *list) {
+        if (argument.kind == Argument::Kind::kTensor) bytes += argument.tensor.spec.bytes();
+      }
+    }
+    for (const StoredTensor& output : one.outputs) bytes += output.spec.bytes();
+    most = std::max(most, bytes);
+  }
+  return kLeast + kWorkspaces * most;
+}
+
 // Adds the time of a phase to the verdict when it ends.
 class PhaseTimer {
  public:
@@ -147,8 +165,13 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
   runner.threads = options_.threads;
   // Every call has its own limit; this one only ends what escapes it.
   runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
+  runner.memory_bytes = CandidateMemory(reference_);
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
-  return std::optional<Loadable>(Loadable{[spec] { return StartRunner(spec); }});
+  return std::optional<Loadable>(Loadable{[spec]() -> Result<std::unique_ptr<Runner>> {
+    KERF_ASSIGN_OR_RETURN(std::unique_ptr<Runner> started, StartRunner(spec));
+    started->WatchLibraries(BaseName(spec.argv.back()));
+    return started;
+  }});
 }
 
 Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,

@@ -11,7 +11,7 @@ struct Job {
 
 static void* Work(void* argument) {
   const Job job = *static_cast<Job*>(argument);
-  for (volatile int64_t k = 0; k < 40000000; k = k + 1) {
+  for (volatile int64_t k = 0; k < 2000000000; k = k + 1) {
   }
   for (int64_t i = 0; i < job.n; ++i) job.y[i] = job.x[i] / (1 + expf(-job.x[i]));
   return nullptr;
