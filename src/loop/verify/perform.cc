@@ -219,13 +219,11 @@ class Race {
   // Whether the runner's clock and the judge's tell the same story. Medians: a busy machine makes
   // single round trips slow, a lying clock all of them.
   [[nodiscard]] bool ClocksAgree() const {
-    std::vector<double> rest;
     std::vector<double> walls;
-    for (const Sample& sample : sides_[0].samples) {
-      rest.push_back(sample.wall_ns - sample.ping_ns - sample.region_ns);
-      walls.push_back(sample.wall_ns);
-    }
-    return Median(rest) <= std::max(kClockSlack, 0.1 * Median(walls));
+    for (const Sample& sample : sides_[0].samples) walls.push_back(sample.wall_ns);
+    double allowed = std::max(kClockSlack, 0.1 * Median(walls));
+    if (options_.same_runner && HasBaseline()) allowed += 1.5 * Unaccounted(sides_[1]);
+    return Unaccounted(sides_[0]) <= allowed;
   }
 
   // The first baseline against itself: the two halves of its rounds.
@@ -428,6 +426,15 @@ class Race {
       if ((ratio.high - ratio.low) / 2 / ratio.middle > options_.target_width) return false;
     }
     return true;
+  }
+
+  // What the judge's clock saw of a call besides a round trip and what the runner measured.
+  static double Unaccounted(const Side& side) {
+    std::vector<double> rest;
+    for (const Sample& sample : side.samples) {
+      rest.push_back(sample.wall_ns - sample.ping_ns - sample.region_ns);
+    }
+    return Median(rest);
   }
 
   static std::vector<double> Regions(const Side& side) {

@@ -97,7 +97,9 @@ Result<Verdict> Verifier::Verify(const Candidate& candidate) {
     const ExecuteOptions execute{CallTimeout(), options_.threads, options_.compat_aikg};
     KERF_RETURN_IF_ERROR(Execute(loadable->start, *expectations_, execute, random_, verdict));
   }
-  if (verdict.passed() && options_.profile) KERF_RETURN_IF_ERROR(Measure(*loadable, verdict));
+  if (verdict.passed() && options_.profile) {
+    KERF_RETURN_IF_ERROR(Measure(*loadable, candidate.impl == Impl::kTriton, verdict));
+  }
   if (verdict.passed()) JudgeTask(verdict);
   verdict.ms = Milliseconds(clock_.MonotonicNanos() - begin);
   if (verdict.passed()) verdict.summary = "passed";
@@ -192,12 +194,13 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
       Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); }});
 }
 
-Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
+Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict) {
   const PhaseTimer timer(clock_, verdict, "perform");
   PerformOptions perform;
   perform.call_timeout = CallTimeout();
   perform.threads = options_.threads;
   perform.cold_cache = options_.cold_cache;
+  perform.same_runner = python;
   std::vector<Contender> contenders;
   contenders.push_back({"candidate", loadable.start, ""});
   if (options_.python.has_value()) {

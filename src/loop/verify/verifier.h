@@ -74,7 +74,7 @@ class Verifier {
   Result<std::optional<Loadable>> Prepare(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareCpp(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
-  Status Measure(const Loadable& loadable, Verdict& verdict);
+  Status Measure(const Loadable& loadable, bool python, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
   Result<std::unique_ptr<WarmInterpreter>> StartBaseline(bool compile);
   void JudgeTask(Verdict& verdict);

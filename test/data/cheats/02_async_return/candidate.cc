@@ -12,7 +12,7 @@ static bool started = false;
 
 static void* Work(void*) {
   for (;;) {
-    usleep(3000);
+    usleep(20000);
     if (__atomic_exchange_n(&ready, 0, __ATOMIC_ACQUIRE) == 0) continue;
     for (int64_t i = 0; i < count; ++i) to[i] = from[i] / (1 + expf(-from[i]));
   }
