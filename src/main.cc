@@ -8,6 +8,7 @@
 #include "base/file_system.h"
 #include "cli/app.h"
 #include "cli/render/output.h"
+#include "loop/verify/nvrtc_main.h"
 #include "loop/verify/runner_main.h"
 
 namespace {
@@ -26,8 +27,11 @@ void OpenStandardStreams() {
 
 int main(int argc, char** argv) {
   // Before anything else: this process then belongs to a candidate.
-  if (argc == 3 && std::strcmp(argv[1], kerf::verify::kRunnerWord) == 0) {
-    return kerf::verify::RunnerMain(argv[2]);
+  if (argc >= 3 && std::strcmp(argv[1], kerf::verify::kRunnerWord) == 0) {
+    return kerf::verify::RunnerMain(argc - 2, argv + 2);
+  }
+  if (argc >= 3 && std::strcmp(argv[1], kerf::verify::kNvrtcWord) == 0) {
+    return kerf::verify::NvrtcMain(argc - 2, argv + 2);
   }
   OpenStandardStreams();
   // Inherited as ignored from some launchers; the exit codes of our children would be lost.

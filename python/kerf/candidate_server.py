@@ -32,7 +32,7 @@ TABLE = struct.Struct("<8s6iQQ")
 TENSOR = struct.Struct("<iBBHiiQQQQ16q")
 COMMAND = struct.Struct("<iiQ16s")
 REPLY = struct.Struct("<iiQ16sQ4048s")
-LOAD, CALL, QUIT, MAP, GO, PING = range(6)
+LOAD, CALL, QUIT, MAP, GO, PING, FETCH = range(7)
 LOADED, LOAD_FAILED, DONE, RAISED, FAULT, BAD_CALL, HELLO, READY = range(8)
 NOWHERE, INPUT_FILE, OUTPUT_FILE = 0, 1, 2
 
@@ -101,19 +101,34 @@ class Call:
 class TorchSide:
     """How arguments and results look in torch."""
 
-    def __init__(self):
+    def __init__(self, device="cpu"):
         import torch
 
         self.torch = torch
+        self.device = device
+        self.flush = None
+
+    def synchronize(self):
+        if self.device != "cpu":
+            self.torch.cuda.synchronize()
+
+    def flush_cache(self):
+        """So that a call does not find its inputs in the device's cache, as in the native runner."""
+        if self.device != "cpu":
+            if self.flush is None:
+                self.flush = self.torch.empty(256 << 20, dtype=self.torch.uint8, device=self.device)
+            self.flush.zero_()
+            self.torch.cuda.synchronize()
 
     def tensor(self, call, wire):
         torch = self.torch
         dtype = getattr(torch, wire.dtype)
         if wire.bytes == 0:
-            return torch.empty(wire.shape, dtype=dtype)
+            return torch.empty(wire.shape, dtype=dtype, device=self.device)
         # A copy: the candidate gets memory of its own, at a new address each time.
         raw = torch.frombuffer(bytearray(call.raw(wire)), dtype=torch.uint8)
-        return raw.view(dtype).reshape(wire.shape)
+        value = raw.view(dtype).reshape(wire.shape)
+        return value if self.device == "cpu" else value.to(self.device)
 
     def is_plain(self, value):
         return type(value) in (self.torch.Tensor, self.torch.nn.Parameter)
@@ -138,6 +153,9 @@ class TorchSide:
             state = dict(zip(own, state.values()))
         model.load_state_dict(state, strict=True)
         return model.eval()
+
+    def place(self, model):
+        return model if self.device == "cpu" or not hasattr(model, "to") else model.to(self.device)
 
     def no_grad(self):
         return self.torch.no_grad()
@@ -169,6 +187,15 @@ class NumpySide:
         for name, value in state.items():
             setattr(model, name, value)
         return model
+
+    def place(self, model):
+        return model
+
+    def synchronize(self):
+        pass
+
+    def flush_cache(self):
+        pass
 
     def no_grad(self):
         return contextlib.nullcontext()
@@ -219,7 +246,7 @@ class Entry:
         with self.side.no_grad():
             if self.model_class is None:
                 return lambda: self.function(*arguments, *init)
-            model = self.model_class(*init)
+            model = self.side.place(self.model_class(*init))
             state = {name: self.side.tensor(call, wire) for name, wire in zip(call.param_names, call.params)}
             if state:
                 model = self.side.load_state(model, state)
@@ -359,10 +386,12 @@ class Child:
     def __init__(self, channel, candidate):
         self.channel = channel
         self.candidate = candidate
-        self.side = NumpySide() if candidate["framework"] == "numpy" else TorchSide()
+        numpy = candidate["framework"] == "numpy"
+        self.side = NumpySide() if numpy else TorchSide(candidate.get("device", "cpu"))
         self.entry = Entry(candidate, self.side)
         self.launches = None
         self.prepared = None
+        self.result = None
         self.calls = 0
 
     def reply(self, kind, command, text="", code=0, region_ns=0):
@@ -397,17 +426,20 @@ class Child:
                 call = Call(*fds)
                 arguments = self.entry.arguments(call)
                 self.prepared = (call, arguments, self.entry(call, arguments))
+                self.side.flush_cache()
             except BaseException as error:  # noqa: BLE001
                 self.reply(RAISED, command, self.explain(error))
                 return
             if kind == MAP:
                 self.reply(READY, command)
             else:
-                self.go(command)
-        elif self.prepared is None:
-            self.reply(BAD_CALL, command)
+                self.go(command, fetch=True)
+        elif kind == GO and self.prepared is not None:
+            self.go(command, fetch=False)
+        elif kind == FETCH and self.result is not None:
+            self.fetch(command)
         else:
-            self.go(command)
+            self.reply(BAD_CALL, command)
 
     def load(self, command):
         try:
@@ -438,9 +470,10 @@ class Child:
             where = f" (line {error.lineno}: {(error.text or '').strip()})"
         return f"{type(error).__name__}: {error}{where}"
 
-    def go(self, command):
+    def go(self, command, fetch):
         call, arguments, run = self.prepared
         self.prepared = None
+        self.result = None
         self.calls += 1
         # Calls on the clock are left alone. Which ones that are, the candidate is not told.
         watched = command[0] == CALL and self.launches is not None and isinstance(self.side, TorchSide)
@@ -450,7 +483,12 @@ class Child:
             ran = time.perf_counter_ns()
             with self.side.no_grad(), log or contextlib.nullcontext():
                 result = run()
+                self.side.synchronize()
             region_ns = time.perf_counter_ns() - ran
+            if not fetch:
+                self.result = (call, result)
+                self.reply(DONE, command, region_ns=region_ns)
+                return
             changed = self.changed_input(call, arguments)
         except BaseException as error:  # noqa: BLE001
             self.reply(RAISED, command, self.explain(error))
@@ -500,6 +538,17 @@ class Child:
                 return self.digest(self.entry(call, self.entry.arguments(call))())
 
         return ask_a_copy(work, seconds=2)
+
+    def fetch(self, command):
+        call, result = self.result
+        self.result = None
+        try:
+            self.store(call, result)
+        except BaseException as error:  # noqa: BLE001
+            self.reply(RAISED, command, self.explain(error))
+            return
+        call.close()
+        self.reply(READY, command)
 
     def changed_input(self, call, arguments):
         for i, (wire, kind, value) in enumerate(zip(call.inputs, self.candidate["inputs"], arguments)):

@@ -99,10 +99,12 @@ class Framework:
             found.update((name, value) for name, value in model.state_dict(keep_vars=True).items()
                          if self.is_tensor(value))
             found.update((name, value) for name, value in model.named_buffers() if name not in found)
+        known = {id(tensor) for tensor in found.values()}
         for prefix, module in self._modules(model):
             for name, value in self._attributes(module):
                 for leaf, tensor in values.Call((), {prefix + name: value}).leaves(self):
-                    if self.is_tensor(tensor):
+                    # Recurrent layers keep a list of their parameters, for instance.
+                    if self.is_tensor(tensor) and id(tensor) not in known:
                         found.setdefault(leaf, tensor)
         return list(found.items())
 
@@ -128,11 +130,17 @@ class Framework:
         return tensor if target is None else tensor.detach().to(SUPPORTED[target])
 
     def cast_model(self, model, table):
+        known = set()
         if isinstance(model, torch.nn.Module):
             model._apply(lambda tensor: self.cast(tensor, table))  # what .double() and .half() are made of
+            known = {id(tensor) for tensor in [*model.parameters(), *model.buffers()]}
+
+        def cast(tensor):
+            return tensor if id(tensor) in known else self.cast(tensor, table)
+
         for _, module in self._modules(model):
             for name, value in self._attributes(module):
-                setattr(module, name, values.map_tensors(self, value, lambda tensor: self.cast(tensor, table)))
+                setattr(module, name, values.map_tensors(self, value, cast))
 
     @contextlib.contextmanager
     def computing_in(self, dtype):

@@ -219,6 +219,22 @@ class TorchRunnerTest(TaskTest):
                                  "norm.num_batches_tracked"])
         self.assertTrue(all(item["changes_output"] for item in document["checks"]["influence"]))
 
+    def test_counts_the_weights_of_a_recurrent_layer_once(self):
+        document = self.manifest("""
+            class Model(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.cell = nn.LSTM(8, 4)
+                def forward(self, x):
+                    return self.cell(x.unsqueeze(1))
+            """, check=True)
+        case = document["cases"][0]
+        self.assertEqual([entry["name"] for entry in case["parameters"]],
+                         ["cell.weight_ih_l0", "cell.weight_hh_l0", "cell.bias_ih_l0", "cell.bias_hh_l0"])
+        self.assertEqual(case["lower_precision"], "float16")
+        self.assertEqual([entry["name"] for entry in case["outputs"]], ["output0", "output1.0", "output1.1"])
+        self.assertTrue(all(item["changes_output"] for item in document["checks"]["influence"]))
+
     def test_takes_constructor_arguments_by_name(self):
         for init in ('{"n": 8, "gain": 2.0}', '[[8], {"gain": 2.0}]', "[8, 2.0]"):
             document = self.manifest(f"""

@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "cli/build_info.h"
 #include "cli/render/output.h"
+#include "device/probe.h"
 #include "loop/task/reference_maker.h"
 #include "loop/verify/runner_main.h"
 #include "resource/resource.h"
@@ -54,10 +55,28 @@ Result<Reference> GetReference(const VerifyRequest& request, const std::string& 
                         SecretSeeds(context.fs, cache_dir, setup.task.sha256, request.seeds));
   options.hidden = setup.task.dynamic ? 2 : 0;
   options.check = true;
+  options.twin = true;
   options.mode = request.mode;
   options.threads = request.threads;
   context.out.Progress("running the reference");
   return task::MakeReference(context.fs, setup.task, options, interpreter, *setup.cache);
+}
+
+// Waits for a GPU of its own.
+Status TakeGpu(VerifySetup& setup, verify::VerifierOptions& options, Context& context) {
+  const device::ProbeOptions probe;
+  KERF_ASSIGN_OR_RETURN(const device::ProbeResult found, device::Probe(device::Backend::kCuda, probe));
+  if (found.devices.empty()) return Unavailable("no cuda device: " + found.why_none);
+  KERF_ASSIGN_OR_RETURN(device::RuntimeDir dir, device::RuntimeDir::Open(probe.environment));
+  KERF_ASSIGN_OR_RETURN(setup.devices,
+                        device::DevicePool::Open(std::move(dir), found.devices, context.clock));
+  context.out.Progress("waiting for a GPU");
+  KERF_ASSIGN_OR_RETURN(device::Lease lease, setup.devices->Acquire({.purpose = "kerf verify"}));
+  setup.lease.emplace(std::move(lease));
+  const device::Device& device = setup.lease->device();
+  options.cuda_arch = device.arch;
+  options.cuda_device = device.uuid.empty() ? std::to_string(device.index) : device.uuid;
+  return {};
 }
 
 }  // namespace
@@ -81,6 +100,7 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
   verify::VerifierOptions options;
   options.backend = request.backend;
   options.cache_dir = cache_dir;
+  if (request.backend == "cuda") KERF_RETURN_IF_ERROR(TakeGpu(setup, options, context));
   options.version = GetBuildInfo().version;
   options.mode = request.mode;
   options.available = sandbox::Probe();

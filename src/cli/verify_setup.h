@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "artifact/reference.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "cli/verb.h"
+#include "device/pool.h"
 #include "loop/task/reference_cache.h"
 #include "loop/task/task_file.h"
 #include "loop/verify/verifier.h"
@@ -30,6 +32,8 @@ struct VerifyRequest {
 };
 
 struct VerifySetup {
+  std::unique_ptr<device::DevicePool> devices;  // backend cuda: the device is ours while this lives
+  std::optional<device::Lease> lease;
   task::TaskFile task;
   std::unique_ptr<task::ReferenceCache> cache;  // holds the reference while it is used
   std::unique_ptr<IdSource> random;

@@ -19,7 +19,7 @@ class EntryLock {
   // one that was removed meanwhile. kTimeout when others hold it for longer than `patience`.
   static Result<EntryLock> Acquire(const std::string& path, Kind kind,
                                    std::chrono::milliseconds patience);
-  // The exclusive lock at once, or nullopt. Does not make the file.
+  // The exclusive lock at once, or nullopt.
   static std::optional<EntryLock> TryExclusive(const std::string& path);
 
   // Sets the file's time to now: what is used least recently goes first.

@@ -42,7 +42,7 @@ Result<EntryLock> EntryLock::Acquire(const std::string& path, Kind kind,
 }
 
 std::optional<EntryLock> EntryLock::TryExclusive(const std::string& path) {
-  Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fd.open() || ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 || !IsStillAt(fd, path)) {
     return std::nullopt;
   }

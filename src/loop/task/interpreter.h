@@ -20,7 +20,8 @@
 namespace kerf::task {
 
 struct Interpreter {
-  std::string path;             // as it was found: a virtual environment's python is a link
+  std::string path;             // as it was found; may be a script that starts the right one
+  std::string executable;       // sys.executable: a virtual environment's is a link
   std::string real_executable;  // without links
   std::string python_version;
   std::string framework;

@@ -28,7 +28,7 @@ sys.path = [p for p in sys.path if p]
 import importlib, importlib.util, json, os, site, sysconfig
 name = sys.argv[1]
 answer = {"python": sys.version.split()[0], "prefix": sys.prefix, "base_prefix": sys.base_prefix,
-          "real_executable": os.path.realpath(sys.executable), "user_base": "", "version": "", "problem": "",
+          "executable": sys.executable, "real_executable": os.path.realpath(sys.executable), "user_base": "", "version": "", "problem": "",
           "include": sysconfig.get_paths()["include"],
           "library_path": os.environ.get("LD_LIBRARY_PATH", "")}
 try:
@@ -99,6 +99,8 @@ bool ParseAnswer(std::string_view text, ProbeAnswer& answer) {
       json.ReadString(found.prefix);
     } else if (key == "base_prefix") {
       json.ReadString(found.base_prefix);
+    } else if (key == "executable") {
+      json.ReadString(found.executable);
     } else if (key == "real_executable") {
       json.ReadString(found.real_executable);
     } else if (key == "user_base") {
@@ -119,7 +121,8 @@ bool ParseAnswer(std::string_view text, ProbeAnswer& answer) {
       json.Skip();
     }
   }
-  return json.Finish() && !found.python_version.empty() && !found.real_executable.empty();
+  return json.Finish() && !found.python_version.empty() && found.executable.starts_with('/') &&
+         found.real_executable.starts_with('/');
 }
 
 // Follows links: a virtual environment's python changes when the one behind it does.

@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // A machine whose interpreters are empty files; what they answer is a table.
 class InterpreterTest : public ::testing::Test {
@@ -30,19 +29,19 @@ class InterpreterTest : public ::testing::Test {
 
   std::string Add(const std::string& path, const std::string& framework,
                   const std::string& version) {
-    const std::string full = root_ + "/" + path;
+    std::string full = root_ + "/" + path;
     std::filesystem::create_directories(ParentPath(full));
     std::ofstream(full) << "";
     ::chmod(full.c_str(), 0755);
     answers_[full] = R"({"python": "3.11.2", "prefix": "/v", "base_prefix": "/usr", )"
-                     R"("real_executable": ")" +
+                     R"("executable": "/v/bin/python", "real_executable": ")" +
                      full + R"(", "version": ")" + version + R"(", "problem": ")" +
                      (version.empty() ? "no " + framework : "") + R"(", "paths": [")" + root_ +
                      R"(/site"], "read": ["/opt/a", "/opt/a/b", "/usr/lib/x", "/opt/ab"]})";
     return full;
   }
 
-  InterpreterSearch Search(std::map<std::string, std::string> variables = {}) {
+  InterpreterSearch Search(const std::map<std::string, std::string>& variables = {}) {
     InterpreterSearch search{
         .fs = *fs_, .cache_dir = root_ + "/cache", .cwd = root_ + "/project/deep"};
     search.variable = [variables](const std::string& name) -> std::optional<std::string> {
@@ -141,7 +140,7 @@ bool Reads(const PythonView& view, const std::string& inside) {
 }
 
 TEST(PythonView, MovesAnEnvironmentThatTheSandboxWouldCover) {
-  Interpreter interpreter{.path = "/work/project/.venv/bin/python",
+  Interpreter interpreter{.executable = "/work/project/.venv/bin/python",
                           .real_executable = "/usr/bin/python3.11",
                           .prefix = "/work/project/.venv",
                           .base_prefix = "/usr"};
@@ -150,11 +149,11 @@ TEST(PythonView, MovesAnEnvironmentThatTheSandboxWouldCover) {
   EXPECT_EQ(view->python, "/kerf/host/work/project/.venv/bin/python");
   ASSERT_TRUE(view->policy.Check().ok()) << view->policy.Check().error().message;
   EXPECT_EQ(view->policy.links().back().target, "/usr/bin/python3.11");
-  EXPECT_EQ(MakePythonView(interpreter, 2, /*namespaces=*/false)->python, interpreter.path);
+  EXPECT_EQ(MakePythonView(interpreter, 2, /*namespaces=*/false)->python, interpreter.executable);
 }
 
 TEST(PythonView, RefusesAnInstallationThatCannotBeMoved) {
-  const Interpreter interpreter{.path = "/tmp/p/bin/python",
+  const Interpreter interpreter{.executable = "/tmp/p/bin/python",
                                 .real_executable = "/tmp/p/bin/python",
                                 .prefix = "/tmp/p",
                                 .base_prefix = "/tmp/p"};
@@ -163,7 +162,7 @@ TEST(PythonView, RefusesAnInstallationThatCannotBeMoved) {
 }
 
 TEST(PythonView, TellsThreadsAndHidesTheUsersPackages) {
-  const Interpreter interpreter{.path = "/usr/bin/python3",
+  const Interpreter interpreter{.executable = "/usr/bin/python3",
                                 .real_executable = "/usr/bin/python3.11",
                                 .prefix = "/usr",
                                 .base_prefix = "/usr",

@@ -70,18 +70,20 @@ Result<PythonView> MakePythonView(const Interpreter& interpreter, int threads, b
         " lies below a folder that the sandbox replaces (/tmp, /work); choose one that "
         "does not with KERF_PYTHON");
   }
-  PythonView view{sandbox::Policy::ForSystemPrograms(), Inside(interpreter.path, namespaces)};
+  PythonView view{sandbox::Policy::ForSystemPrograms(), Inside(interpreter.executable, namespaces)};
   for (const std::string& path : interpreter.read_paths) {
     if (::access(path.c_str(), F_OK) == 0) {
       view.policy.Read(path, Inside(Clean(path), namespaces));
     }
   }
   // Without namespaces the sandbox takes paths below /work for its own, unless they are named.
-  if (!namespaces && !IsInView(interpreter.path, interpreter)) view.policy.Read(interpreter.path);
+  if (!namespaces && !IsInView(interpreter.executable, interpreter))
+    view.policy.Read(interpreter.executable);
   // A link, not the file: from where it lies the interpreter finds its shared library.
-  const bool below_usr = IsBelow(interpreter.path, "/usr") || IsBelow(interpreter.path, "/bin");
-  if (namespaces && interpreter.path != real && !below_usr &&
-      !IsInView(interpreter.path, interpreter)) {
+  const bool below_usr =
+      IsBelow(interpreter.executable, "/usr") || IsBelow(interpreter.executable, "/bin");
+  if (namespaces && interpreter.executable != real && !below_usr &&
+      !IsInView(interpreter.executable, interpreter)) {
     view.policy.Link(real, view.python);
   }
   // How many processors and caches there are; libraries choose their kernels and blocks by it.

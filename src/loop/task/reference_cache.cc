@@ -91,7 +91,7 @@ Status ReferenceCache::BuildEntry(const std::string& key, const Build& build) {
     KERF_RETURN_IF_ERROR(RemoveIfThere(fs_, Entry(key)));  // damaged
     return fs_.Rename(made, Entry(key));
   }();
-  const Status removed = RemoveIfThere(fs_, temporary);
+  Status removed = RemoveIfThere(fs_, temporary);
   KERF_RETURN_IF_ERROR(status);
   return removed;
 }

@@ -13,7 +13,6 @@
 namespace kerf::task {
 namespace {
 
-using ::testing::HasSubstr;
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 5s;

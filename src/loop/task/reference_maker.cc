@@ -1,9 +1,11 @@
 #include "loop/task/reference_maker.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cerrno>
+#include <cstdlib>
 #include <set>
 
 #include "base/hash.h"
@@ -58,6 +60,7 @@ std::string MakeRequest(const TaskFile& task, const ReferenceOptions& options,
   json.Key("seeds").BeginArray();
   for (const int64_t seed : options.seeds) json.Int(seed);
   json.EndArray().Key("hidden").Int(options.hidden).Key("check").Bool(options.check);
+  json.Key("twin").Bool(options.twin);
   json.Key("baselines").BeginArray();
   for (const std::string& name : options.baselines) json.String(name);
   json.EndArray().Key("threads").Int(ThreadCount(options));
@@ -98,6 +101,48 @@ Status RemoveStrangers(FileSystem& fs, const Reference& reference) {
   return {};
 }
 
+// A folder that every user may enter and that goes when it is done with.
+class OpenFolder {
+ public:
+  static Result<OpenFolder> Make() {
+    std::string name = "/tmp/kerf-reference-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) return ErrnoError("make", name, errno);
+    OpenFolder folder(name);
+    if (::chmod(name.c_str(), 0711) != 0) return ErrnoError("open", name, errno);
+    return folder;
+  }
+  OpenFolder(OpenFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
+  OpenFolder& operator=(OpenFolder&&) = delete;
+  ~OpenFolder() {
+    if (!path_.empty()) (void)sandbox::RemoveTree(path_);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  explicit OpenFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Piece by piece: /tmp is often another file system, where a rename does not do.
+Status CopyFile(FileSystem& fs, const std::string& from, const std::string& to) {
+  constexpr uint64_t kPiece = uint64_t{4} << 20;
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<File> out, fs.OpenNew(to));
+  for (uint64_t done = 0;; done += kPiece) {
+    KERF_ASSIGN_OR_RETURN(const std::string piece, fs.ReadRange(from, done, kPiece));
+    KERF_RETURN_IF_ERROR(out->Write(piece));
+    if (piece.size() < kPiece) return {};
+  }
+}
+
+Result<std::string> CopyReference(FileSystem& fs, const std::string& from, const std::string& to) {
+  KERF_RETURN_IF_ERROR(fs.CreateDir(to));
+  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(from));
+  for (const DirEntry& entry : entries) {
+    KERF_RETURN_IF_ERROR(CopyFile(fs, JoinPath(from, entry.name), JoinPath(to, entry.name)));
+  }
+  return to;
+}
+
 class Maker {
  public:
   Maker(FileSystem& fs, const TaskFile& task, const ReferenceOptions& options,
@@ -105,11 +150,23 @@ class Maker {
       : fs_(fs), task_(task), options_(options), interpreter_(interpreter), cache_(cache) {}
 
   Result<std::string> Build(const std::string& folder) {
+    KERF_ASSIGN_OR_RETURN(level_, sandbox::ChooseLevel(options_.mode, Available()));
+    if (!RunsAsNobodyOnTheHost()) return BuildIn(folder, cache_.root());
+    // Nobody cannot enter the cache, which is the user's alone.
+    KERF_ASSIGN_OR_RETURN(const OpenFolder open, OpenFolder::Make());
+    KERF_ASSIGN_OR_RETURN(const std::string made, BuildIn(open.path(), open.path()));
+    return CopyReference(fs_, made, JoinPath(folder, "out"));
+  }
+
+ private:
+  Result<std::string> BuildIn(const std::string& folder, const std::string& resource_dir) {
     const std::string task_folder = JoinPath(folder, "task");
     const std::string work = JoinPath(folder, "work");
     KERF_RETURN_IF_ERROR(PlaceTask(fs_, task_, task_folder));
     KERF_RETURN_IF_ERROR(fs_.CreateDir(work));
-    KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, Run(task_folder, work));
+    KERF_ASSIGN_OR_RETURN(const std::string resources, resource::Extract(fs_, resource_dir));
+    KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome,
+                          Run(task_folder, work, JoinPath(resources, "python")));
     const std::string out = JoinPath(work, "out");
     if (!outcome.succeeded()) return Failure(outcome, out);
     Result<Reference> reference = ReadReference(fs_, out);
@@ -125,7 +182,17 @@ class Maker {
     return out;
   }
 
- private:
+  [[nodiscard]] sandbox::SandboxLevel Available() const {
+    return options_.available.has_value() ? *options_.available : sandbox::Probe();
+  }
+
+  // Root's programs become nobody; with namespaces what they may see is bound for them, whatever
+  // folders it lies in.
+  [[nodiscard]] bool RunsAsNobodyOnTheHost() const {
+    return ::geteuid() == 0 && !level_.has_namespaces() &&
+           level_.has(sandbox::Layer::kNoNewPrivileges);
+  }
+
   // inductor includes Python.h; the distribution's is in view already.
   void AddHeaders(bool inside, sandbox::Policy& policy) const {
     const std::string& path = interpreter_.include_path;
@@ -136,13 +203,9 @@ class Maker {
     if (!inside || !path.starts_with("/tmp/")) policy.Read(path);
   }
 
-  Result<sandbox::Outcome> Run(const std::string& task_folder, const std::string& work) {
-    const sandbox::SandboxLevel available = sandbox::Probe();
-    KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
-                          sandbox::ChooseLevel(options_.mode, available));
-    const bool inside = level.has_namespaces();
-    KERF_ASSIGN_OR_RETURN(const std::string resources, resource::Extract(fs_, cache_.root()));
-    const std::string runner = JoinPath(resources, "python");
+  Result<sandbox::Outcome> Run(const std::string& task_folder, const std::string& work,
+                               const std::string& runner) {
+    const bool inside = level_.has_namespaces();
     KERF_ASSIGN_OR_RETURN(PythonView view,
                           MakePythonView(interpreter_, ThreadCount(options_), inside));
     view.policy.Read(runner, inside ? kRunnerInside : runner);
@@ -157,7 +220,7 @@ class Maker {
       view.policy.Variable("TMPDIR", inside ? sandbox::kWorkInside : work);
     }
     const sandbox::Sandbox box(std::move(view.policy), MakeLimits(options_, cache_.limit_bytes()),
-                               options_.mode, available);
+                               options_.mode, Available());
     const std::string task_path = JoinPath(inside ? kTaskInside : task_folder, task_.ModuleName());
     const std::string program =
         JoinPath(inside ? kRunnerInside : runner, "kerf/reference_runner.py");
@@ -173,6 +236,7 @@ class Maker {
   const ReferenceOptions& options_;
   const Interpreter& interpreter_;
   const ReferenceCache& cache_;
+  sandbox::SandboxLevel level_;
 };
 
 }  // namespace
@@ -182,11 +246,16 @@ std::string ReferenceKey(const TaskFile& task, const ReferenceOptions& options,
   std::string text = "reference 1\n" + task.sha256 + "\n" + FrameworkName(task.framework) + "\n" +
                      interpreter.framework_version + "\n" + interpreter.python_version + "\n" +
                      resource::ContentHash("python/") + "\n";
-  text += std::to_string(options.hidden) + "\n" + (options.check ? "check" : "") + "\n" +
+  text += std::to_string(options.hidden) + "\n" + (options.check ? "check" : "") +
+          (options.twin ? "twin" : "") + "\n" +
           std::to_string(ThreadCount(options)) + "\nseeds";
   for (const int64_t seed : options.seeds) text += " " + std::to_string(seed);
   text += "\nbaselines";
   for (const std::string& name : options.baselines) text += " " + name;
+  // A cache may be shared between machines; times are not.
+  char host[256] = "";
+  if (!options.baselines.empty() && ::gethostname(host, sizeof host - 1) == 0)
+    text += " on " + std::string(host);
   return Sha256Hex(text).substr(0, 40);
 }
 

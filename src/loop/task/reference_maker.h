@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,11 +29,14 @@ namespace kerf::task {
 struct ReferenceOptions {
   std::vector<int64_t> seeds = {0, 1, 2};
   int hidden = 0;      // cases with hidden shapes, where the task allows other sizes
+  bool twin = false;   // also a case that differs from the first in one element
   bool check = false;  // also find out whether the task is fit: Reference::checks
   // "eager", "torch.compile". The latter lets the sandbox execute what it compiles in there.
   std::vector<std::string> baselines;
   std::chrono::seconds timeout = std::chrono::minutes(5);
   sandbox::Mode mode = sandbox::Mode::kBest;
+  // What the machine provides; tests take layers away.
+  std::optional<sandbox::SandboxLevel> available;
   int threads = 0;            // 0: as many as the machine has processors
   uint64_t memory_bytes = 0;  // 0: three quarters of the machine's
 };

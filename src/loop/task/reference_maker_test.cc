@@ -276,6 +276,28 @@ TEST_F(MakeReferenceTest, RunsWithoutNamespacesToo) {
   EXPECT_TRUE(made.ok()) << made.error().message;
 }
 
+TEST_F(MakeReferenceTest, RunsBehindLandlockAlone) {
+  KERF_NEEDS(Framework::kNumpy);
+  options_.mode = sandbox::Mode::kBest;
+  options_.available = sandbox::Probe();
+  if (!options_.available->has(sandbox::Layer::kLandlock)) GTEST_SKIP() << "no Landlock here";
+  for (const sandbox::Layer layer :
+       {sandbox::Layer::kUserNamespace, sandbox::Layer::kMountNamespace,
+        sandbox::Layer::kPidNamespace, sandbox::Layer::kNetworkNamespace,
+        sandbox::Layer::kIpcNamespace, sandbox::Layer::kUtsNamespace,
+        sandbox::Layer::kCgroupNamespace}) {
+    options_.available->Set(layer, false, "taken away by the test");
+  }
+  options_.seeds = {10};
+  const auto made = Make(kExamples + "relu_numpy.py");
+  if (!made.ok() && made.error().message.find("runs as nobody") != std::string::npos) {
+    GTEST_SKIP() << made.error().message;
+  }
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_THAT(WhyNot(kUnfit + "reads_home_numpy.py"),
+              ::testing::AnyOf(HasSubstr("PermissionError"), HasSubstr("FileNotFoundError")));
+}
+
 TEST_F(MakeReferenceTest, MeasuresBaselines) {
   KERF_NEEDS(Framework::kNumpy);
   options_.baselines = {"eager", "torch.compile"};

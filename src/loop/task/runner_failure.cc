@@ -1,5 +1,7 @@
 #include "loop/task/runner_failure.h"
 
+#include <unistd.h>
+
 #include <cstring>
 
 #include "base/json_reader.h"
@@ -113,6 +115,15 @@ Error FromLimit(const FailedRun& run, int64_t line) {
   }
 }
 
+// Root's programs run as nobody; without namespaces the folders above an interpreter must let it
+// in.
+std::string NobodyHint(const sandbox::Outcome& outcome) {
+  if (::geteuid() != 0 || outcome.level.has_namespaces()) return "";
+  return "; without namespaces it runs as nobody, who must be able to reach it: choose an "
+         "interpreter "
+         "outside root's home with KERF_PYTHON, or run with --sandbox off";
+}
+
 }  // namespace
 
 Error ExplainFailure(const FailedRun& run) {
@@ -122,7 +133,7 @@ Error ExplainFailure(const FailedRun& run) {
   switch (outcome.status) {
     case OutcomeStatus::kSetupError:
       return Unavailable("the sandbox could not run " + run.interpreter.path + ": " +
-                         outcome.detail);
+                         outcome.detail + NobodyHint(outcome));
     case OutcomeStatus::kLimit:
       return FromLimit(run, line);
     case OutcomeStatus::kViolation:
@@ -138,9 +149,9 @@ Error ExplainFailure(const FailedRun& run) {
   if (ReadError(run.out_folder, error)) return FromRunner(error, run);
   const bool started = sandbox::ReadResultFile(run.out_folder, "started", 1).ok();
   if (!started) {
-    return Unavailable(run.interpreter.path +
-                       " does not run in the sandbox: " + LastLine(outcome.stderr_text) +
-                       " (exit code " + std::to_string(outcome.exit_code) + ")");
+    return Unavailable(
+        run.interpreter.path + " does not run in the sandbox: " + LastLine(outcome.stderr_text) +
+        " (exit code " + std::to_string(outcome.exit_code) + ")" + NobodyHint(outcome));
   }
   return InvalidInput(Where(run.task, line) + ": the task ended its process with exit code " +
                       std::to_string(outcome.exit_code) + " before there was a result");

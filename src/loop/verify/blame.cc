@@ -64,6 +64,7 @@ Finding FromException(const std::string& text) {
   const size_t end = text.find(' ');
   const std::string reason = text.substr(kMark.size(), end - kMark.size());
   const std::string rest = end == std::string::npos ? "" : text.substr(end + 1);
+  if (reason == "device_error") return {VerdictStatus::kRuntimeError, reason, rest};
   if (reason == "input_write") return {VerdictStatus::kRuntimeError, reason, "it changed " + rest};
   if (IsReasonOf(VerdictStatus::kCheat, reason)) return {VerdictStatus::kCheat, reason, rest};
   return {VerdictStatus::kRuntimeError, "exception", text};
@@ -105,7 +106,10 @@ Finding JudgeReply(const Exchange& exchange) {
       return {VerdictStatus::kCallError, "returned_error",
               "kerf_kernel returned " + std::to_string(exchange.reply.code) + ", 0 means success"};
     case Reply::Kind::kBadCall:
-      return {VerdictStatus::kRuntimeError, "no_result", "the runner could not make the call"};
+      if (Has(exchange.text, "out of device memory")) {
+        return {VerdictStatus::kOutOfMemory, "device_memory", exchange.text};
+      }
+      return {VerdictStatus::kRuntimeError, "no_result", "the call could not be made: " + exchange.text};
     default:
       return {};
   }

@@ -106,13 +106,14 @@ class BudgetMaker {
 
   template <typename Sum>
   [[nodiscard]] double ClassRms(size_t c, Sum sum) const {
-    double total = 0;
+    long double total = 0;  // has room for the squares of every double
     int64_t count = 0;
     for (int e = 0; e < ends_[c]; ++e) {
-      total += sum(bins_[static_cast<size_t>(e)]);
+      total +=
+          std::ldexp(static_cast<long double>(sum(bins_[static_cast<size_t>(e)])), 2 * (e - kBias));
       count += bins_[static_cast<size_t>(e)].count;
     }
-    return count == 0 ? 0 : std::sqrt(total / static_cast<double>(count));
+    return count == 0 ? 0 : static_cast<double>(std::sqrt(total / static_cast<long double>(count)));
   }
 
   // An error that the reference is not known to have made, but which a plain loop over the same
@@ -158,13 +159,14 @@ class BudgetMaker {
     for (size_t c = 0; c < kClassCount; ++c) {
       MagnitudeClass& cls = budget_.classes_[c];
       if (cls.count == 0) continue;
-      double plain2 = 0;
-      double budget2 = 0;
+      long double plain2 = 0;
+      long double budget2 = 0;
       for (int e = 0; e < ends_[c]; ++e) {
-        const auto count = static_cast<double>(bins_[static_cast<size_t>(e)].count);
+        const auto count = static_cast<long double>(bins_[static_cast<size_t>(e)].count);
         if (count == 0) continue;
-        plain2 += count * std::pow(plain_loop_[static_cast<size_t>(e)], 2);
-        const double element =
+        const long double plain = plain_loop_[static_cast<size_t>(e)];
+        plain2 += count * plain * plain;
+        const long double element =
             budget_.relative_ * u_ * PowerOfTwo(e + 1) + budget_.floors_[static_cast<size_t>(e)];
         budget2 += count * element * element;
       }
@@ -174,8 +176,9 @@ class BudgetMaker {
       const double underflow = UnderflowAllowance(dtype_);
       cls.rms_limit = std::max({allowance_.rms_growth * cls.rms_reference_error,
                                 share * allowance_.relative * u_ * cls.rms_expected,
-                                share * std::sqrt(plain2 / n), underflow});
-      if (cls.count < 32) cls.rms_limit = std::max(cls.rms_limit, std::sqrt(budget2 / n));
+                                share * static_cast<double>(std::sqrt(plain2 / n)), underflow});
+      if (cls.count < 32)
+        cls.rms_limit = std::max(cls.rms_limit, static_cast<double>(std::sqrt(budget2 / n)));
     }
   }
 
@@ -235,6 +238,12 @@ Budget Budget::Make(const Expected& expected, int threads) {
   return BudgetMaker(expected, threads).Make();
 }
 
+bool Budget::reference_disagrees() const {
+  const MagnitudeClass& all = classes_[0];
+  return !weak_oracle_ &&
+         all.rms_reference_error > std::max(0.01, 8 * unit_roundoff_) * all.rms_expected;
+}
+
 std::optional<double> Budget::lower_margin() const {
   const MagnitudeClass& all = classes_[0];
   if (!all.rms_lower_error || all.rms_limit == 0) return std::nullopt;
@@ -247,12 +256,12 @@ ElementLimits Budget::limits() const {
   limits.floors = floors_.data();
   for (size_t c = 1; c < kClassCount; ++c) limits.class_below[c - 1] = classes_[c].below;
   limits.window_begin = top_exponent_ + 2 > kWindow ? top_exponent_ + 2 - kWindow : 1;
-  for (size_t c = 0; c < kClassCount; ++c) {
-    const double limit = classes_[c].rms_limit;
-    // Within float32's range, whatever the limit.
-    if (limit > 0)
-      limits.class_scale[c] = std::ldexp(1.0, std::clamp(-std::ilogb(limit), -100, 100));
-  }
+  const auto scale_for = [](double limit) {
+    // A power of two, and as such exact in float32 for the types that are measured in it.
+    return limit > 0 ? std::ldexp(1.0, std::clamp(-std::ilogb(limit), -1000, 1000)) : 1.0;
+  };
+  limits.error_scale = scale_for(classes_[0].rms_limit);
+  limits.tiny_scale = scale_for(classes_[kClassCount - 1].rms_limit);
   return limits;
 }
 
@@ -268,6 +277,7 @@ void Budget::Write(JsonWriter& json) const {
     json.Key("growth").Double(growth_);
     json.Key("reduction_length").Double(reduction_length_);
     json.Key("reference_rounded_once").Bool(rounded_once_);
+    json.Key("reference_disagrees").Bool(reference_disagrees());
     json.Key("tightened").Double(tightened_);
     json.Key("lower_precision_known").Bool(classes_[0].rms_lower_error.has_value());
     json.Key("lower_precision_would_pass").Bool(lower_would_pass_);

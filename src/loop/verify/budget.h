@@ -62,6 +62,9 @@ class Budget {
   // Every element of the reference is the oracle rounded once, so that it tells nothing about the
   // rounding errors of an ordinary computation; the allowance for reductions is a guess then.
   [[nodiscard]] bool rounded_once() const { return rounded_once_; }
+  // Reference and oracle differ by more than rounding explains: one of them is wrong, or the
+  // operator is ill-conditioned here. The floors are worthless then, and so is the case.
+  [[nodiscard]] bool reference_disagrees() const;
   // The lower-precision result is within the budget: this case cannot tell the two apart.
   [[nodiscard]] bool lower_precision_would_pass() const { return lower_would_pass_; }
   // RMS error of the lower-precision result over the limit, where it is known.

@@ -148,7 +148,7 @@ Result<Part> PlaceArgument(const Argument& argument, Layout& layout) {
     part.wire.code = kDLOpaqueHandle;
     return part;
   }
-  KERF_ASSIGN_OR_RETURN(part.wire, layout.Add(value->spec, Place::kInputFile));
+  KERF_ASSIGN_OR_RETURN(part.wire, layout.Add(value->spec, Place::kHostValue));
   part.bytes = std::move(value->bytes);
   return part;
 }

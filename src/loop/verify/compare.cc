@@ -93,13 +93,14 @@ const char* StatusName(Status status) {
 }
 
 double WorstRmsRatio(const TileSums& sums, const Budget& budget) {
+  const double scale = budget.limits().error_scale;
   double worst = 0;
   for (size_t c = 0; c < kClassCount; ++c) {
     const MagnitudeClass& cls = budget.classes()[c];
     // With nothing finite expected there is no limit; any number there is wrong already.
     if (cls.count == 0 || cls.rms_limit == 0) continue;
     const double rms = std::sqrt(sums.sum_squares[c] / static_cast<double>(cls.count));
-    worst = std::max(worst, rms / cls.rms_limit);
+    worst = std::max(worst, rms / (cls.rms_limit * scale));
   }
   return worst;
 }
@@ -128,7 +129,8 @@ Comparison CompareSource(const ElementSource& candidate, const Expected& expecte
   result.untouched = (found.untouched + parts - 1) / parts;
   result.max_error = found.sums.max_abs;
   result.mean_error = found.sums.sum_abs / components;
-  result.rms_error = std::sqrt(found.sums.sum_squares[0] / components);
+  result.rms_error =
+      std::sqrt(found.sums.sum_squares[0] / components) / budget.limits().error_scale;
   result.max_ratio = found.tail.max_ratio();
   result.p999_ratio = found.tail.Quantile999();
   result.rms_ratio = WorstRmsRatio(found.sums, budget);

@@ -19,7 +19,7 @@ struct Case {
   OwnedTensor reference;
   OwnedTensor oracle;
 
-  Case(DType dtype, std::vector<int64_t> shape, const std::vector<double>& values)
+  Case(DType dtype, const std::vector<int64_t>& shape, const std::vector<double>& values)
       : reference(dtype, shape, values),
         oracle(IsComplex(dtype) ? DType::kComplex128 : DType::kFloat64, shape, values) {}
   [[nodiscard]] Expected expected() const { return {reference.view(), oracle.view()}; }
@@ -81,7 +81,7 @@ TEST(Compare, ReportsTheWrongElement) {
   EXPECT_EQ(result.worst[0].got, 77);
   EXPECT_EQ(result.worst[0].wanted, c.oracle.Get(533));
   EXPECT_EQ(result.worst[0].reference, c.reference.Get(533));
-  EXPECT_DOUBLE_EQ(result.max_error, std::fabs(77 - c.oracle.Get(533)));
+  EXPECT_NEAR(result.max_error, std::fabs(77 - c.oracle.Get(533)), 1e-5);
   EXPECT_LE(result.worst.size(), 10U);
   EXPECT_EQ(result.box_low, (std::vector<int64_t>{26, 13}));
 }
@@ -129,6 +129,32 @@ TEST(Compare, OverflowOfTheReferenceMayBeFollowed) {
   EXPECT_TRUE(CompareTo({DType::kFloat16, {3}, {kInf, 65504, 5}}, c.expected()).right());
   EXPECT_TRUE(CompareTo({DType::kFloat16, {3}, {kInf, 65504, kInf}}, c.expected()).right());
   EXPECT_FALSE(CompareTo({DType::kFloat16, {3}, {kInf, 65504, 6}}, c.expected()).right());
+}
+
+TEST(Compare, ValuesWhoseSquaresDoNotFit) {
+  for (const double scale : {1e200, 1e-200}) {
+    const std::vector<double> values = Normal(1000, 1, scale);
+    const Case c(DType::kFloat64, {1000}, values);
+    OwnedTensor near = c.reference;
+    OwnedTensor far = c.reference;
+    OwnedTensor everywhere = c.reference;
+    const Budget budget = Budget::Make(c.expected(), 1);
+    for (int64_t i = 0; i < 1000; ++i) {
+      near.Set(i, values[static_cast<size_t>(i)] * (1 + 1e-15));
+      far.Set(i, values[static_cast<size_t>(i)] * (1 + 1e-9));
+      everywhere.Set(i, values[static_cast<size_t>(i)] +
+                            0.9 * budget.ElementBudget(std::fabs(values[static_cast<size_t>(i)])));
+    }
+    for (const bool with_oracle : {true, false}) {
+      Expected expected = c.expected();
+      if (!with_oracle) expected.oracle.reset();
+      EXPECT_EQ(CompareTo(near, expected).status, Status::kWithin)
+          << CompareTo(near, expected).Summary();
+      EXPECT_EQ(CompareTo(far, expected).status, Status::kWrongValue);
+      EXPECT_FALSE(CompareTo({DType::kFloat64, {1000}}, expected).right());
+    }
+    EXPECT_GT(CompareTo(everywhere, c.expected()).rms_ratio, 1);
+  }
 }
 
 TEST(Compare, ZerosOfEitherSignAreEqual) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/hash.h"
+#include "loop/verify/simt_findings.h"
 
 namespace kerf::verify {
 namespace {
@@ -60,6 +61,7 @@ class Trial {
       Mark(report);
       return {};
     }
+    JudgeFindings(runner);
     if (in.Checksum() != before) {
       verdict_.Blame(VerdictStatus::kRuntimeError, "input_write", "it changed an input");
     }
@@ -122,6 +124,15 @@ class Trial {
     return finding;
   }
 
+  // What an emulated kernel was caught at. Comes before its results: they are worth nothing then.
+  void JudgeFindings(Runner& runner) {
+    const SimtFindings findings = ReadSimtFindings(runner.TakeFindings());
+    if (findings.worst.bad()) {
+      verdict_.Blame(findings.worst.status, findings.worst.reason, findings.worst.text);
+    }
+    if (findings.worst.bad() || verdict_.log.size() < kMostOutput) verdict_.log += findings.log;
+  }
+
   // Python runners tell what the candidate returned; native ones have no choice.
   Finding CheckSpecs(size_t i, const std::string& text) const {
     if (text.empty()) return {};
@@ -166,8 +177,9 @@ class Trial {
     if (!finding.bad()) {
       finding = {VerdictStatus::kRuntimeError, "no_result", "the process gave no answer"};
     }
+    JudgeFindings(runner);
     verdict_.Blame(finding.status, finding.reason, finding.text);
-    verdict_.log = finding.text + "\n";
+    if (verdict_.log.empty()) verdict_.log = finding.text + "\n";
     if (outcome.ok()) AddPrinted(*outcome);
     return false;
   }

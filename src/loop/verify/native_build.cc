@@ -14,7 +14,6 @@ namespace kerf::verify {
 namespace {
 
 constexpr const char* kIncludeInside = "/kerf/include";
-constexpr const char* kGuardInside = "/kerf/guard.o";
 
 // Compiled and linked with every candidate, by the same compiler: an exception must be caught by
 // the C++ run time that threw it, and kerf carries its own.
@@ -78,35 +77,64 @@ class Compilation {
   sandbox::Policy policy_;
 };
 
-// Into the cache, in one step: another kerf may be doing the same.
-Status Store(const std::string& path, const std::string& bytes) {
-  const auto fs = MakePosixFileSystem();
-  KERF_RETURN_IF_ERROR(fs->CreateDirs(ParentPath(path)));
-  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(ParentPath(path)));
-  KERF_RETURN_IF_ERROR(scratch.Write("file", bytes));
-  return fs->Rename(JoinPath(scratch.path(), "file"), path);
-}
-
 std::string IncludeFlag() { return std::string("-I") + kIncludeInside; }
 
-Result<std::string> GuardObject(const Toolchain& toolchain, const BuildOptions& options) {
-  const std::string key = Sha256Hex(toolchain.compiler + '\n' + toolchain.version + kGuardSource);
-  const std::string path = options.cache_dir + "/builds/guard-" + key.substr(0, 32) + ".o";
+// An object that many candidates are linked with: compiled once for each compiler and content.
+struct SupportObject {
+  std::string name;  // of the file in the cache
+  std::string key;
+  std::string source;  // path inside; when empty, `text` is compiled
+  std::string text;
+  std::vector<std::string> flags;
+  std::vector<sandbox::Bind> includes;
+};
+
+Result<std::string> MakeObject(const SupportObject& object, const Toolchain& toolchain,
+                               const BuildOptions& options) {
+  const std::string key = Sha256Hex(toolchain.compiler + '\n' + toolchain.version + object.key);
+  const std::string path =
+      options.cache_dir + "/builds/" + object.name + "-" + key.substr(0, 32) + ".o";
   if (::access(path.c_str(), R_OK) == 0) return path;
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
-  KERF_RETURN_IF_ERROR(scratch.Write("guard.cc", kGuardSource));
   Compilation compilation(toolchain, options, scratch);
-  KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome,
-                        compilation.Run({"-std=c++17", "-O2", "-fPIC", IncludeFlag(), "-c",
-                                         "guard.cc", "-o", "guard.o"}));
+  std::vector<std::string> arguments = object.flags;
+  for (const sandbox::Bind& include : object.includes) {
+    compilation.policy().Read(include.host, include.inside);
+    arguments.push_back("-I" + include.inside);
+  }
+  if (object.source.empty()) KERF_RETURN_IF_ERROR(scratch.Write("support.cc", object.text));
+  arguments.insert(arguments.end(),
+                   {"-fPIC", IncludeFlag(), "-c",
+                    object.source.empty() ? "support.cc" : object.source, "-o", "support.o"});
+  KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments));
   if (!outcome.succeeded()) {
     return Unavailable(toolchain.version + " does not work: " + sandbox::Describe(outcome) + "\n" +
                        outcome.stderr_text.substr(0, 500));
   }
-  KERF_ASSIGN_OR_RETURN(const std::string object,
-                        sandbox::ReadResultFile(scratch.path(), "guard.o", uint64_t{1} << 20));
-  KERF_RETURN_IF_ERROR(Store(path, object));
+  KERF_ASSIGN_OR_RETURN(const std::string bytes,
+                        sandbox::ReadResultFile(scratch.path(), "support.o", uint64_t{16} << 20));
+  KERF_RETURN_IF_ERROR(StoreInCache(path, bytes));
   return path;
+}
+
+Result<std::vector<std::string>> SupportObjects(const BuildRequest& request,
+                                                const Toolchain& toolchain,
+                                                const BuildOptions& options) {
+  std::vector<std::string> objects;
+  const SupportObject guard{"guard", kGuardSource, "", kGuardSource, {"-std=c++17", "-O2"}, {}};
+  KERF_ASSIGN_OR_RETURN(std::string path, MakeObject(guard, toolchain, options));
+  objects.push_back(std::move(path));
+  if (!request.support.empty()) {
+    const SupportObject support{"support",
+                                request.salt + JoinWords(request.support_flags),
+                                request.support,
+                                "",
+                                request.support_flags,
+                                request.includes};
+    KERF_ASSIGN_OR_RETURN(path, MakeObject(support, toolchain, options));
+    objects.push_back(std::move(path));
+  }
+  return objects;
 }
 
 void Explain(const sandbox::Outcome& outcome, NativeBuild& build) {
@@ -125,6 +153,14 @@ void Explain(const sandbox::Outcome& outcome, NativeBuild& build) {
 }
 
 }  // namespace
+
+Status StoreInCache(const std::string& path, const std::string& bytes) {
+  const auto fs = MakePosixFileSystem();
+  KERF_RETURN_IF_ERROR(fs->CreateDirs(ParentPath(path)));
+  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(ParentPath(path)));
+  KERF_RETURN_IF_ERROR(scratch.Write("file", bytes));
+  return fs->Rename(JoinPath(scratch.path(), "file"), path);
+}
 
 Result<Toolchain> FindToolchain() {
   const char* chosen = std::getenv("KERF_CXX");
@@ -171,11 +207,11 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
     build.cached = true;
     return finish();
   }
-  KERF_ASSIGN_OR_RETURN(const std::string guard, GuardObject(build.toolchain, options));
+  KERF_ASSIGN_OR_RETURN(const std::vector<std::string> objects,
+                        SupportObjects(request, build.toolchain, options));
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
   KERF_RETURN_IF_ERROR(scratch.Write(request.file_name, request.source));
   Compilation compilation(build.toolchain, options, scratch);
-  compilation.policy().Read(guard, kGuardInside);
   std::vector<std::string> arguments = request.flags;
   for (const sandbox::Bind& include : request.includes) {
     compilation.policy().Read(include.host, include.inside);
@@ -183,9 +219,13 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   }
   for (const std::string& word :
        {IncludeFlag(), std::string("-o"), std::string("candidate.so"), std::string("-x"),
-        std::string("c++"), request.file_name, std::string("-x"), std::string("none"),
-        std::string(kGuardInside)}) {
+        std::string("c++"), request.file_name, std::string("-x"), std::string("none")}) {
     arguments.push_back(word);
+  }
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const std::string inside = "/kerf/objects/" + std::to_string(i) + ".o";
+    compilation.policy().Read(objects[i], inside);
+    arguments.push_back(inside);
   }
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments));
   if (!outcome.succeeded()) {
@@ -195,7 +235,7 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   KERF_ASSIGN_OR_RETURN(
       const std::string library,
       sandbox::ReadResultFile(scratch.path(), "candidate.so", uint64_t{256} << 20));
-  KERF_RETURN_IF_ERROR(Store(build.library, library));
+  KERF_RETURN_IF_ERROR(StoreInCache(build.library, library));
   build.ok = true;
   return finish();
 }

@@ -42,6 +42,10 @@ struct BuildRequest {
   // Further folders the compiler may read, as host path and -I path inside.
   std::vector<sandbox::Bind> includes;
   std::string salt;  // whatever else the result depends on: a hash of those folders
+  // A source below one of those folders (as the inside sees it) that is linked in; compiled once,
+  // and kept.
+  std::string support;
+  std::vector<std::string> support_flags;
 };
 
 struct NativeBuild {
@@ -56,6 +60,9 @@ struct NativeBuild {
   bool cached = false;
   std::chrono::nanoseconds wall{0};
 };
+
+// Writes a file of the cache in one step: another kerf may be writing the same.
+Status StoreInCache(const std::string& path, const std::string& bytes);
 
 // The flags of impl `cpp`.
 std::vector<std::string> CppFlags();

@@ -189,7 +189,7 @@ class Race {
   TimingReport Report() const {
     TimingReport report;
     report.quantity = "region_time";
-    report.cache_mode = options_.cold_cache ? "cold" : "warm";
+    report.cache_mode = options_.cold_cache || options_.device_cold ? "cold" : "warm";
     report.warmup_calls = warmups_;
     report.audits = audits_;
     for (const Side& side : sides_) {
@@ -210,7 +210,11 @@ class Race {
                                                   : "parity"});
     }
     report.bytes = static_cast<double>(CompulsoryBytes(expectations_.one(shown_.at(0))));
-    report.floor_ns = MeasureFloor(static_cast<uint64_t>(report.bytes), options_.threads);
+    if (options_.bandwidth > 0) {
+      report.floor_ns = report.bytes / options_.bandwidth * 1e9;
+    } else if (!options_.device_cold) {
+      report.floor_ns = MeasureFloor(static_cast<uint64_t>(report.bytes), options_.threads);
+    }
     const double median = report.sides[0].median_ns;
     report.share_of_light = median > 0 ? report.floor_ns / median : 0;
     return report;
@@ -337,13 +341,16 @@ class Race {
     const bool good = done.kind == Exchange::Kind::kReplied &&
                       done.reply.kind == Reply::Kind::kDone && done.reply.code == 0;
     if (good) {
-      if (candidate) out.TakeSnapshot();
+      // At once where outputs are in the file already: no time for a thread to catch up.
+      const bool fetched = options_.same_runner || options_.device_cold || !candidate;
+      if (!fetched) out.TakeSnapshot();
+      (void)side.runner->Fetch(patience);  // what is not there then is seen in the outputs
+      if (fetched) out.TakeSnapshot();
       if (keep) {
         side.samples.push_back({static_cast<double>(done.reply.region_ns),
                                 static_cast<double>(done.wall.count()),
                                 static_cast<double>(ping.wall.count())});
       }
-      if (!candidate) out.TakeSnapshot();
       return !candidate || Settle(side, patience);
     }
     Finding finding = JudgeReply(done);

@@ -2,6 +2,7 @@
 
 #include "base/file_system.h"
 #include "base/json_writer.h"
+#include "loop/verify/native_runner.h"
 
 namespace kerf::verify {
 namespace {
@@ -63,7 +64,13 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
   const auto level = sandbox::ChooseLevel(options.mode, *options.available);
   const bool inside = level.ok() && level->has_namespaces();
   if (inside) spec.policy.Read(folder, kServerInside);
-  spec.policy.Variable("TRITON_INTERPRET", "1").Variable("TRITON_CACHE_DIR", "/tmp/triton");
+  if (options.backend == "cuda") {
+    for (const std::string& node : NvidiaNodes()) spec.policy.Weaken(sandbox::AllowDevice{node});
+    spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.cuda_device).Variable("TRITON_CACHE_DIR", "/w/triton");
+    spec.limits.processes = 1024;
+  } else {
+    spec.policy.Variable("TRITON_INTERPRET", "1").Variable("TRITON_CACHE_DIR", "/tmp/triton");
+  }
   spec.policy.Variable("OMP_WAIT_POLICY", "passive").Variable("GOMP_SPINCOUNT", "0");
   // It serves any number of candidates; every call has its own limit.
   spec.limits.wall_time = std::chrono::hours(24);
@@ -87,11 +94,12 @@ void AllowCompiling(const std::string& work_folder, const std::string& include_p
       .Variable("TORCHINDUCTOR_COMPILE_THREADS", "1");
 }
 
-std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference) {
+std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference,
+                                    const std::string& device) {
   std::string text;
   JsonWriter json(text);
   const std::string impl = ImplName(candidate.impl);
-  json.BeginObject().Key("impl").String(impl).Key("framework").String(reference.framework);
+  json.BeginObject().Key("impl").String(impl).Key("framework").String(reference.framework).Key("device").String(device);
   json.Key("file_name").String(candidate.op_name + "_" + impl + ".py");
   json.Key("functions").BeginArray();
   json.String(candidate.op_name + "_" + impl + "_" + reference.framework).EndArray();
@@ -101,11 +109,11 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
   return text;
 }
 
-std::string DescribeReference(const std::string& file_name, const Reference& reference,
-                              bool compile) {
+std::string DescribeReference(const std::string& file_name, const Reference& reference, bool compile,
+                              const std::string& device) {
   std::string text;
   JsonWriter json(text);
-  json.BeginObject().Key("impl").String("reference").Key("framework").String(reference.framework);
+  json.BeginObject().Key("impl").String("reference").Key("framework").String(reference.framework).Key("device").String(device);
   json.Key("file_name").String(file_name).Key("class").String("Model").Key("compile").Bool(compile);
   json.Key("functions").BeginArray().EndArray();
   WriteArguments(json, "inputs", reference.cases.at(0).inputs);

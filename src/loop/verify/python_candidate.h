@@ -20,8 +20,10 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
 void AllowCompiling(const std::string& work_folder, const std::string& include_path,
                     RunnerSpec& spec);
 
-std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference);
-std::string DescribeReference(const std::string& file_name, const Reference& reference,
-                              bool compile);
+// `device`: "cpu" or "cuda".
+std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference,
+                                    const std::string& device);
+std::string DescribeReference(const std::string& file_name, const Reference& reference, bool compile,
+                              const std::string& device);
 
 }  // namespace kerf::verify

@@ -46,7 +46,11 @@ class Collector {
   explicit Collector(const Expected& expected)
       : expected_(expected),
         complex_(IsComplex(expected.reference.spec.dtype)),
-        low_(kBias + FormatOf(ComponentType(expected.reference.spec.dtype)).min_exponent) {}
+        low_(kBias + FormatOf(ComponentType(expected.reference.spec.dtype)).min_exponent) {
+    for (size_t e = 0; e < kExponents; ++e) {
+      units_[e] = std::ldexp(1.0, std::min(kBias - static_cast<int>(e), 1023));
+    }
+  }
 
   void Run(int64_t begin, int64_t end, ExponentBins& bins) {
     for (int64_t at = begin; at < end; at += kTileElements) {
@@ -76,14 +80,15 @@ class Collector {
       ExponentBin& bin = bins[std::clamp(exponent, low_, kLargestExponent)];
       ++bin.count;
       bin.max_error = std::max(bin.max_error, error);
-      bin.sum_error2 += error * error;
-      bin.sum_expected2 += wanted[i] * wanted[i];
+      const double unit = units_[&bin - bins.data()];
+      bin.sum_error2 += (error * unit) * (error * unit);
+      bin.sum_expected2 += (wanted[i] * unit) * (wanted[i] * unit);
       if (expected_.lower) {
         // A lower precision that overflowed is as wrong as can be, but must stay a number.
         const double lower_error = std::fabs(s.lower[i] - wanted[i]);
         const double counted =
             std::isfinite(lower_error) ? lower_error : std::max(std::fabs(wanted[i]), error);
-        bin.sum_lower_error2 += counted * counted;
+        bin.sum_lower_error2 += (counted * unit) * (counted * unit);
       }
     }
   }
@@ -91,6 +96,7 @@ class Collector {
   const Expected& expected_;
   const bool complex_;
   const uint32_t low_;
+  std::array<double, kExponents> units_{};  // 1 / the power of two of a bin
   std::unique_ptr<Scratch> scratch_ = std::make_unique<Scratch>();
 };
 
@@ -110,7 +116,7 @@ double FitSlope(const ExponentBins& bins, double unit_roundoff) {
   for (int e = 0; e < static_cast<int>(kExponents); ++e) {
     const ExponentBin& bin = bins[static_cast<size_t>(e)];
     if (bin.count < kWellFilled) continue;
-    const double rms = std::sqrt(bin.sum_error2 / static_cast<double>(bin.count));
+    const double rms = std::sqrt(bin.sum_error2 / static_cast<double>(bin.count)) * PowerOfTwo(e);
     const double x = e;
     const double y = std::log2(std::max(rms, unit_roundoff / 4 * PowerOfTwo(e)));
     n += 1;

@@ -12,6 +12,7 @@ namespace kerf::verify {
 struct ExponentBin {
   int64_t count = 0;     // components where oracle and reference are finite
   double max_error = 0;  // of the reference
+  // In units of the bin's power of two: squares of what is expected need not fit a double.
   double sum_error2 = 0;
   double sum_expected2 = 0;
   double sum_lower_error2 = 0;

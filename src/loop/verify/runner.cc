@@ -1,6 +1,7 @@
 #include "loop/verify/runner.h"
 
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -39,6 +40,11 @@ Result<std::unique_ptr<Runner>> Runner::Make(Fd socket, Ending ending) {
   }
   return runner;
 }
+
+Runner::Runner(Fd socket, Ending ending)
+    : socket_(std::move(socket)),
+      ending_(std::move(ending)),
+      findings_(::memfd_create("findings", MFD_CLOEXEC)) {}
 
 Result<std::unique_ptr<Runner>> StartRunner(const RunnerSpec& spec) {
   KERF_ASSIGN_OR_RETURN(std::unique_ptr<SandboxProcess> started, SandboxProcess::Start(spec));
@@ -98,6 +104,10 @@ Exchange Runner::Go(std::chrono::milliseconds timeout) {
   return Ask(Command::Kind::kGo, nullptr, nullptr, timeout);
 }
 
+Exchange Runner::Fetch(std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kFetch, nullptr, nullptr, timeout);
+}
+
 Exchange Runner::Ping(std::chrono::milliseconds timeout) {
   return Ask(Command::Kind::kPing, nullptr, nullptr, timeout);
 }
@@ -110,7 +120,10 @@ Exchange Runner::Ask(Command::Kind kind, const InputFile* in, const OutputFile* 
   command.call = ++calls_;
   if (::getrandom(command.nonce.data(), command.nonce.size(), 0) < 0) return exchange;
   const auto begin = SteadyClock::now();
-  if (!Send(command, in, out)) return exchange;
+  std::vector<int> fds;
+  if (in != nullptr) fds = {in->fd(), out->fd()};
+  if (kind == Command::Kind::kLoad) fds = {findings_.get()};
+  if (!Send(command, fds)) return exchange;
   if (!Await(begin + timeout)) {
     Signal(SIGKILL);
     exchange.kind = Exchange::Kind::kTimedOut;
@@ -132,26 +145,34 @@ Exchange Runner::Ask(Command::Kind kind, const InputFile* in, const OutputFile* 
   return exchange;
 }
 
-bool Runner::Send(const Command& command, const InputFile* in, const OutputFile* out) {
+bool Runner::Send(const Command& command, const std::vector<int>& fds) {
   iovec data{const_cast<Command*>(&command), sizeof command};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * 2)] = {};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
-  if (in != nullptr) {
-    const int fds[] = {in->fd(), out->fd()};
+  if (!fds.empty()) {
     message.msg_control = control;
-    message.msg_controllen = sizeof control;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * fds.size());
     cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof fds);
-    std::memcpy(CMSG_DATA(header), fds, sizeof fds);
+    header->cmsg_len = CMSG_LEN(sizeof(int) * fds.size());
+    std::memcpy(CMSG_DATA(header), fds.data(), sizeof(int) * fds.size());
   }
   ssize_t n = 0;
   while ((n = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
   }
   return n == static_cast<ssize_t>(sizeof command);
+}
+
+std::string Runner::TakeFindings() {
+  constexpr size_t kMost = 65536;
+  std::string text(kMost, '\0');
+  const ssize_t n = ::pread(findings_.get(), text.data(), text.size(), findings_read_);
+  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  findings_read_ += n > 0 ? n : 0;
+  return text;
 }
 
 bool Runner::Receive(Exchange& exchange, pid_t& sender) {
@@ -232,7 +253,7 @@ void Runner::Watch(Exchange& exchange, std::chrono::milliseconds timeout) {
 
 const Result<sandbox::Outcome>& Runner::End() {
   if (!outcome_.has_value()) {
-    (void)Send(Command(), nullptr, nullptr);
+    (void)Send(Command(), {});
     // An honest runner ends at once; one whose candidate hangs on is not waited for.
     if (!Await(SteadyClock::now() + std::chrono::milliseconds(200))) Signal(SIGKILL);
     socket_.Close();

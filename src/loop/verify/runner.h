@@ -64,6 +64,8 @@ class Runner {
   // around it.
   Exchange Map(const InputFile& in, const OutputFile& out, std::chrono::milliseconds timeout);
   Exchange Go(std::chrono::milliseconds timeout);
+  // Brings the outputs of the last Go() into their file.
+  Exchange Fetch(std::chrono::milliseconds timeout);
   Exchange Ping(std::chrono::milliseconds timeout);
   // From outside: process_view.h.
   [[nodiscard]] std::chrono::nanoseconds CpuTime() const;
@@ -71,15 +73,18 @@ class Runner {
   // From now on a watched call also tells what code was loaded besides this file and the language's
   // own libraries.
   void WatchLibraries(const std::string& candidate_file);
+  // What instrumented candidates wrote about themselves since this was last asked; also after the
+  // process's end.
+  std::string TakeFindings();
   // Ends the process if it still runs. An Error when the sandbox could not be built.
   const Result<sandbox::Outcome>& End();
 
  private:
-  Runner(Fd socket, Ending ending) : socket_(std::move(socket)), ending_(std::move(ending)) {}
+  Runner(Fd socket, Ending ending);
   bool WaitForHello();
   Exchange Ask(Command::Kind kind, const InputFile* in, const OutputFile* out,
                std::chrono::milliseconds timeout, OutputFile* snapshot = nullptr);
-  bool Send(const Command& command, const InputFile* in, const OutputFile* out);
+  bool Send(const Command& command, const std::vector<int>& fds);
   // False when nothing, or not a whole reply, came. `sender` is the pid of who sent it.
   bool Receive(Exchange& exchange, pid_t& sender);
   bool Await(std::chrono::steady_clock::time_point until);
@@ -93,6 +98,8 @@ class Runner {
   // before any code of the candidate ran.
   pid_t pid_ = -1;
   Fd pidfd_;
+  Fd findings_;
+  off_t findings_read_ = 0;
   uint64_t calls_ = 0;
   std::vector<std::string> known_files_;  // empty: not watched
 };

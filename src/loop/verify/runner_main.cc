@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "kerf/kernel.h"
+#include "loop/verify/cuda_runner.h"
 #include "loop/verify/wire.h"
 
 namespace kerf::verify {
@@ -50,6 +51,7 @@ struct Session {
   int socket = -1;
   Command command;
   std::vector<Mapped> mapped;
+  std::unique_ptr<CudaRunner> cuda;  // null on the CPU
 };
 Session* session = nullptr;
 
@@ -147,8 +149,16 @@ F Symbol(void* library, const char* name) {
   return reinterpret_cast<F>(::dlsym(library, name));
 }
 
-Candidate Load(const char* path) {
+// A GPU that does not work is the machine's fault; the judge sees it in the text.
+struct Program {
+  const char* library = nullptr;
+  const char* cubin = nullptr;  // null: no GPU
+  int device = 0;
+};
+
+Candidate Load(const Program& program) {
   Candidate candidate;
+  const char* path = program.library;
   void* library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     Reply reply = MakeReply(Reply::Kind::kLoadFailed);
@@ -156,11 +166,23 @@ Candidate Load(const char* path) {
     Send(reply);
     return candidate;
   }
+  if (program.cubin != nullptr) {
+    session->cuda = std::make_unique<CudaRunner>();
+    const bool own_code = std::strcmp(program.cubin, "-") == 0;
+    std::string problem = session->cuda->Open(program.device, own_code ? "" : program.cubin);
+    if (problem.empty()) problem = session->cuda->Bind(library);
+    if (!problem.empty()) {
+      Reply reply = MakeReply(Reply::Kind::kLoadFailed);
+      SetText(reply, problem.c_str());
+      Send(reply);
+      return candidate;
+    }
+  }
   candidate.kernel = Symbol<Kernel>(library, "kerf_kernel");
   candidate.guarded = Symbol<GuardedKernel>(library, "kerf_guarded_call");
   candidate.simt_report = Symbol<SimtReportFd>(library, "kerf_simt_report_fd");
   candidate.simt_register = Symbol<SimtRegister>(library, "kerf_simt_register");
-  candidate.simt_forget = Symbol<SimtForget>(library, "kerf_simt_forget");
+  candidate.simt_forget = Symbol<SimtForget>(library, "kerf_simt_forget_buffers");
   if (candidate.kernel == nullptr) {
     Reply reply = MakeReply(Reply::Kind::kLoadFailed);
     SetText(reply, "the library has no function kerf_kernel");
@@ -200,6 +222,7 @@ class CallMemory {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const WireTensor& tensor = tensors[i];
       data_.push_back(nullptr);
+      segments_.push_back(nullptr);
       if (tensor.place == Place::kNowhere) continue;
       const bool output = tensor.place == Place::kOutputFile;
       if (::mmap(next, tensor.segment_bytes, PROT_READ | (output ? PROT_WRITE : 0),
@@ -208,6 +231,7 @@ class CallMemory {
         return false;
       }
       data_.back() = next + tensor.data_offset;
+      segments_.back() = next;
       session->mapped.push_back(
           {names[i], next, data_.back(), tensor.segment_bytes, tensor.bytes, output});
       next += tensor.segment_bytes + kPage;
@@ -215,11 +239,13 @@ class CallMemory {
     return true;
   }
   [[nodiscard]] void* data(size_t i) const { return data_[i]; }
+  [[nodiscard]] const std::vector<char*>& segments() const { return segments_; }
 
  private:
   char* base_ = nullptr;
   uint64_t bytes_ = 0;
   std::vector<char*> data_;
+  std::vector<char*> segments_;
 };
 
 struct Table {
@@ -267,7 +293,8 @@ struct Arguments {
   kerf_call call{};
 };
 
-void FillArguments(const Table& table, const CallMemory& memory, Arguments& to) {
+void FillArguments(const Table& table, const CallMemory& memory, const CudaCallMemory* device,
+                   Arguments& to) {
   const size_t count = table.tensors.size();
   to.shapes.resize(count);
   to.strides.resize(count);
@@ -280,8 +307,10 @@ void FillArguments(const Table& table, const CallMemory& memory, Arguments& to) 
       to.strides[i][static_cast<size_t>(k)] = stride;
       stride *= wire.shape[static_cast<size_t>(k)];
     }
-    to.tensors[i] = {
-        memory.data(i),      {kDLCPU, 0},          wire.ndim, {wire.code, wire.bits, wire.lanes},
+    const bool on_device = device != nullptr && (wire.place == Place::kInputFile ||
+                                                 wire.place == Place::kOutputFile);
+    to.tensors[i] = {on_device ? device->data(i) : memory.data(i),
+                     {on_device ? kDLCUDA : kDLCPU, 0},          wire.ndim, {wire.code, wire.bits, wire.lanes},
         to.shapes[i].data(), to.strides[i].data(), 0};
   }
   for (const std::string& name : table.param_names) to.names.push_back(name.c_str());
@@ -310,22 +339,29 @@ uint64_t Now() {
 // A call whose tensors are in place.
 class PreparedCall {
  public:
-  // False when the judge's files make no sense.
-  bool Map(const Candidate& candidate, int input_fd, int output_fd) {
+  // Empty, or why the call cannot be made.
+  std::string Map(const Candidate& candidate, int input_fd, int output_fd) {
     table_ = ReadTable(input_fd);
     if (!table_.has_value() || !memory_.Map(table_->tensors, table_->names, input_fd, output_fd)) {
-      return false;
+      return "the judge's files make no sense here";
     }
-    FillArguments(*table_, memory_, arguments_);
+    if (session->cuda != nullptr) {
+      device_ = std::make_unique<CudaCallMemory>(*session->cuda);
+      std::string problem = device_->Upload(table_->tensors, memory_.segments());
+      if (problem.empty()) problem = session->cuda->FlushCache();
+      if (!problem.empty()) return problem;
+    }
+    FillArguments(*table_, memory_, device_.get(), arguments_);
     if (candidate.simt_register != nullptr) {
       for (const Mapped& one : session->mapped) {
         candidate.simt_register(one.name.c_str(), one.data, one.bytes);
       }
     }
-    return true;
+    return "";
   }
 
-  void Go(const Candidate& candidate) {
+  // `fetch`: also bring the outputs home before answering.
+  void Go(const Candidate& candidate, bool fetch) {
     Reply reply = MakeReply(Reply::Kind::kDone);
     const uint64_t begin = Now();
     if (candidate.guarded != nullptr) {
@@ -333,59 +369,86 @@ class PreparedCall {
     } else {
       reply.code = candidate.kernel(&arguments_.call);
     }
+    std::string problem = session->cuda == nullptr ? "" : session->cuda->Synchronize();
     reply.region_ns = Now() - begin;
     reply.text.back() = '\0';
+    if (!problem.empty()) SetText(reply, ("kerf:device_error " + problem).c_str());
+    if (problem.empty() && fetch && device_ != nullptr) {
+      problem = device_->Fetch(table_->names, /*check=*/true);
+      if (!problem.empty()) SetText(reply, problem.c_str());
+    }
     if (reply.text[0] != '\0') reply.kind = Reply::Kind::kRaised;
     Send(reply);
     if (candidate.simt_forget != nullptr) candidate.simt_forget();
   }
 
+  void Fetch() {
+    Reply reply = MakeReply(Reply::Kind::kReady);
+    const std::string problem = device_ == nullptr ? "" : device_->Fetch(table_->names, /*check=*/false);
+    if (!problem.empty()) {
+      reply.kind = Reply::Kind::kRaised;
+      SetText(reply, ("kerf:device_error " + problem).c_str());
+    }
+    Send(reply);
+  }
+
  private:
   std::optional<Table> table_;
   CallMemory memory_;
+  std::unique_ptr<CudaCallMemory> device_;
   Arguments arguments_;
 };
 
 // What the judge asks for, in order.
 class Conversation {
  public:
-  void Answer(const char* library, const std::vector<int>& fds) {
-    switch (session->command.kind) {
-      case Command::Kind::kLoad:
-        candidate_ = Load(library);
-        if (candidate_.simt_report != nullptr) candidate_.simt_report(2);
-        return;
-      case Command::Kind::kPing:
+  explicit Conversation(const Program& program) : program_(program) {}
+
+  void Answer(const std::vector<int>& fds) {
+    const Command::Kind kind = session->command.kind;
+    if (kind == Command::Kind::kLoad) {
+      candidate_ = Load(program_);
+      if (candidate_.simt_report != nullptr && !fds.empty()) {
+        // Ours for the rest of the process's life; the judge reads it, whatever becomes of us.
+        candidate_.simt_report(::fcntl(fds[0], F_DUPFD_CLOEXEC, 100));
+      }
+    } else if (kind == Command::Kind::kPing) {
+      Send(MakeReply(Reply::Kind::kReady));
+    } else if (kind == Command::Kind::kMap || kind == Command::Kind::kCall) {
+      if (Map(fds) && kind == Command::Kind::kCall) {
+        call_->Go(candidate_, /*fetch=*/true);
+        call_.reset();
+      } else if (call_ != nullptr) {
         Send(MakeReply(Reply::Kind::kReady));
-        return;
-      case Command::Kind::kMap:
-      case Command::Kind::kCall:
-        call_.reset();  // unmaps the last one first
-        call_ = std::make_unique<PreparedCall>();
-        if (fds.size() != 2 || candidate_.kernel == nullptr ||
-            !call_->Map(candidate_, fds[0], fds[1])) {
-          call_.reset();
-          Send(MakeReply(Reply::Kind::kBadCall));
-          return;
-        }
-        if (session->command.kind == Command::Kind::kMap) {
-          Send(MakeReply(Reply::Kind::kReady));
-          return;
-        }
-        break;
-      case Command::Kind::kGo:
-      case Command::Kind::kQuit:
-        break;
-    }
-    if (call_ == nullptr) {
+      }
+    } else if (call_ == nullptr) {
       Send(MakeReply(Reply::Kind::kBadCall));
-      return;
+    } else if (kind == Command::Kind::kGo) {
+      call_->Go(candidate_, /*fetch=*/false);
+    } else {
+      call_->Fetch();
+      call_.reset();
     }
-    call_->Go(candidate_);
-    call_.reset();
   }
 
  private:
+  // False, and the judge told, when it cannot be done.
+  bool Map(const std::vector<int>& fds) {
+    call_.reset();  // unmaps the last one first
+    std::string problem = "there is no candidate";
+    if (fds.size() == 2 && candidate_.kernel != nullptr) {
+      call_ = std::make_unique<PreparedCall>();
+      problem = call_->Map(candidate_, fds[0], fds[1]);
+    }
+    if (problem.empty()) return true;
+    call_.reset();
+    Reply reply = MakeReply(Reply::Kind::kBadCall);
+    SetText(reply, problem.c_str());
+    Send(reply);
+    return false;
+  }
+
+  const Program program_;
   Candidate candidate_;
   std::unique_ptr<PreparedCall> call_;
 };
@@ -417,7 +480,7 @@ bool Receive(Command& command, std::vector<int>& fds) {
 
 }  // namespace
 
-int RunnerMain(const char* library) {
+int RunnerMain(int argc, char** argv) {
   Session own;
   session = &own;
   own.socket = ::fcntl(0, F_DUPFD_CLOEXEC, 100);
@@ -427,10 +490,10 @@ int RunnerMain(const char* library) {
   ::dup2(null, 0);
   CatchFaults();
   Send(MakeReply(Reply::Kind::kHello));
-  Conversation conversation;
+  Conversation conversation({argv[0], argc >= 3 ? argv[1] : nullptr, argc >= 3 ? std::atoi(argv[2]) : 0});
   std::vector<int> fds;
   while (Receive(own.command, fds)) {
-    conversation.Answer(library, fds);
+    conversation.Answer(fds);
     for (const int fd : fds) ::close(fd);
     fds.clear();
   }

@@ -1,4 +1,6 @@
 // The runner by itself, for the tests of this folder.
 #include "loop/verify/runner_main.h"
 
-int main(int argc, char** argv) { return argc == 2 ? kerf::verify::RunnerMain(argv[1]) : 2; }
+int main(int argc, char** argv) {
+  return argc >= 2 ? kerf::verify::RunnerMain(argc - 1, argv + 1) : 2;
+}

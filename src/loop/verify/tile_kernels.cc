@@ -1,5 +1,9 @@
 #include "loop/verify/tile_kernels.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,6 +20,17 @@ void PortableKernel(const Tile& tile, const ElementLimits& limits, double notabl
                   static_cast<const double*>(tile.expected), tile.magnitude, 0, tile.count, limits,
                   notable_ratio, sums, findings);
 }
+
+#if defined(__x86_64__)
+// clang 14's __builtin_cpu_supports does not know this one.
+bool HasF16c() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 }  // namespace
 
@@ -46,7 +61,7 @@ void MeasureOneByOne(const double* candidate, const double* expected, const doub
       findings.notable[findings.notable_count++] = static_cast<uint16_t>(at);
     }
     if (!finite) continue;
-    const double square = error * error;
+    const double square = std::pow(error * limits.error_scale, 2);
     sums.max_abs = std::max(sums.max_abs, error);
     sums.sum_abs += error;
     sums.sum_squares[0] += square;
@@ -59,14 +74,12 @@ void MeasureOneByOne(const double* candidate, const double* expected, const doub
 Simd BestSimd() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
+  if (!HasF16c()) return Simd::kPortable;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
     return Simd::kAvx512;
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("f16c")) {
-    return Simd::kAvx2;
-  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Simd::kAvx2;
 #endif
   return Simd::kPortable;
 }

@@ -1,6 +1,6 @@
 // The inner loop of a comparison: one tile of candidate elements against the expected ones, several
-// at a time where the processor allows it. Elements are measured in double; two of the same type
-// up to float32 in float32, where their difference is exact unless they are far apart.
+// at a time where the processor allows it. Differences are exact or rounded once; the statistics of
+// candidates up to float32 may be summed in float32 within a tile.
 //
 // A kernel does the same for each element and leaves whatever needs thought to its caller: it
 // marks elements beyond their budget, and it lists the ones whose error is large enough to matter
@@ -27,12 +27,14 @@ struct ElementLimits {
   double relative = 0;
   const double* floors = nullptr;  // kExponents of them
   std::array<double, kClassCount - 1> class_below{};
+  // A power of two that brings the errors which matter near 1: the squares of what is far larger or
+  // smaller would not fit a double.
+  double error_scale = 1;
   // Hints for speed. Most magnitudes have exponents from here to kWindow - 2 above it: their floors
   // are kept in registers.
   uint32_t window_begin = 0;
-  // Powers of two that bring errors which matter for a class near 1, so that float32 holds their
-  // squares.
-  std::array<double, kClassCount> class_scale{1, 1, 1};
+  // As error_scale, for the smallest class: float32 holds less.
+  double tiny_scale = 1;
 };
 // One floor of the window is for zero and denormals.
 constexpr uint32_t kWindow = 32;
@@ -40,7 +42,8 @@ constexpr uint32_t kWindow = 32;
 struct TileSums {
   double max_abs = 0;
   double sum_abs = 0;
-  std::array<double, kClassCount> sum_squares{};  // by class; of finite differences only
+  // By class; of finite differences only, after multiplying with error_scale.
+  std::array<double, kClassCount> sum_squares{};
 
   void Add(const TileSums& other);
 };

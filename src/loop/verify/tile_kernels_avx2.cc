@@ -63,6 +63,7 @@ KERF_AVX2 void Kernel(const Tile& tile, const ElementLimits& limits, double nota
   const __m256d sign = _mm256_set1_pd(-0.0);
   const __m256d relative = _mm256_set1_pd(limits.relative);
   const __m256d ratio = _mm256_set1_pd(notable_ratio);
+  const __m256d scale = _mm256_set1_pd(limits.error_scale);
   const __m256d infinity = _mm256_set1_pd(__builtin_inf());
   const __m256d below1 = _mm256_set1_pd(limits.class_below[0]);
   const __m256d below2 = _mm256_set1_pd(limits.class_below[1]);
@@ -101,9 +102,10 @@ KERF_AVX2 void Kernel(const Tile& tile, const ElementLimits& limits, double nota
     const __m256d counted = _mm256_and_pd(error, finite);
     max_abs = _mm256_max_pd(max_abs, counted);
     sum_abs = _mm256_add_pd(sum_abs, counted);
-    squares0 = _mm256_fmadd_pd(counted, counted, squares0);
-    const __m256d small = _mm256_and_pd(counted, _mm256_cmp_pd(size, below1, _CMP_LT_OQ));
-    const __m256d tiny = _mm256_and_pd(counted, _mm256_cmp_pd(size, below2, _CMP_LT_OQ));
+    const __m256d scaled = _mm256_mul_pd(counted, scale);
+    squares0 = _mm256_fmadd_pd(scaled, scaled, squares0);
+    const __m256d small = _mm256_and_pd(scaled, _mm256_cmp_pd(size, below1, _CMP_LT_OQ));
+    const __m256d tiny = _mm256_and_pd(scaled, _mm256_cmp_pd(size, below2, _CMP_LT_OQ));
     squares1 = _mm256_fmadd_pd(small, small, squares1);
     squares2 = _mm256_fmadd_pd(tiny, tiny, squares2);
   }

@@ -162,7 +162,7 @@ TEST(Tolerance, SumsInAnyOrderPass) {
 }
 
 TEST(Tolerance, SumsOfRoundedTermsFail) {
-  const Floats x = Inputs(1000 * 1024, 3);
+  const Floats x = Inputs(1024000, 3);
   const Operator op = SumOperator(x, 1000, PairwiseSum);
   for (const Round& round : {Round(Half), Round(Tf32), Round(Brain)}) {
     const OwnedTensor lower = Tensor(DType::kFloat32, {1000}, RowSums(x, 1000, PairwiseSum, round));
@@ -498,7 +498,7 @@ TEST(Tolerance, EverywhereBadButNeverTerribleFailsTheRmsTest) {
 
 TEST(Budget, TightensUntilTheLowerPrecisionFails) {
   // float32 sums of terms in float16: with a long reduction the plain loop's allowance is near.
-  const Floats x = Inputs(200 * 30000, 3);
+  const Floats x = Inputs(6000000, 3);
   const Operator op = SumOperator(x, 200, PairwiseSum);
   const OwnedTensor lower = Tensor(DType::kFloat32, {200}, RowSums(x, 200, PairwiseSum, Tf32));
   Expected expected = op.expected();
@@ -535,6 +535,17 @@ TEST(Budget, SaysWhenTheLowerPrecisionCannotBeTold) {
   const Budget budget = Budget::Make({reference.view(), oracle.view(), lower.view()}, 1);
   EXPECT_TRUE(budget.lower_precision_would_pass());
   EXPECT_NE(budget.ToJson().find(R"("lower_precision_would_pass":true)"), std::string::npos);
+}
+
+TEST(Budget, SaysWhenReferenceAndOracleDisagree) {
+  const OwnedTensor oracle(DType::kFloat64, {1000}, Normal(1000, 1));
+  for (const DType dtype : {DType::kFloat32, DType::kFloat16, DType::kFloat8E5M2}) {
+    const OwnedTensor right(dtype, {1000}, Normal(1000, 1));
+    const OwnedTensor wrong(dtype, {1000}, Normal(1000, 2));
+    EXPECT_FALSE(Budget::Make({right.view(), oracle.view()}, 1).reference_disagrees());
+    EXPECT_TRUE(Budget::Make({wrong.view(), oracle.view()}, 1).reference_disagrees());
+    EXPECT_FALSE(Budget::Make({wrong.view()}, 1).reference_disagrees());
+  }
 }
 
 TEST(Budget, SaysWhenThereIsNoOracle) {

@@ -4,9 +4,11 @@
 
 #include "base/file_system.h"
 #include "base/hash.h"
+#include "loop/verify/cuda_build.h"
 #include "loop/verify/elf_symbols.h"
 #include "loop/verify/execute.h"
 #include "loop/verify/fitness.h"
+#include "loop/verify/launch_rewrite.h"
 #include "loop/verify/native_build.h"
 #include "loop/verify/native_runner.h"
 #include "loop/verify/perform.h"
@@ -14,6 +16,24 @@
 
 namespace kerf::verify {
 namespace {
+
+constexpr const char* kSimtInside = "/kerf/simt";
+
+// For correctness, not for speed: -O1 compiles in half the time of -O3.
+std::vector<std::string> SimtFlags(bool hip) {
+  return {"-std=c++17",
+          "-O1",
+          "-w",
+          "-fPIC",
+          "-shared",
+          "-pthread",
+          "-fvisibility=hidden",
+          "-Wl,-z,now",
+          "-Wl,-z,defs",
+          "-Wl,--build-id=none",
+          "-include",
+          std::string("kerf_simt/") + (hip ? "hip.h" : "cuda.h")};
+}
 
 double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
 
@@ -130,7 +150,10 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   if (candidate.impl == Impl::kCpp && options_.backend == "cpu") {
     return PrepareCpp(candidate, verdict);
   }
-  if (candidate.impl == Impl::kTriton && options_.backend == "cpu") {
+  const bool gpu_language = candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip;
+  if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
+  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
+  if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
   }
   verdict.Blame(VerdictStatus::kUnsupported, "impl",
@@ -140,10 +163,59 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
 }
 
 Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate, Verdict& verdict) {
+  return PrepareNative({candidate.op_name + ".cc", candidate.source, CppFlags(), {}, ""}, verdict);
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareSimt(const Candidate& candidate,
+                                                      Verdict& verdict) {
+  const bool hip = candidate.impl == Impl::kHip;
+  const SimtSource simt = RewriteForSimt(candidate.source, {});
+  if (!simt.unsupported.empty()) {
+    const UnsupportedUse& first = simt.unsupported.front();
+    verdict.Blame(VerdictStatus::kUnsupported, "feature",
+                  "line " + std::to_string(first.line) + ": " + first.what);
+    verdict.log = verdict.summary + "\n";
+    return std::optional<Loadable>();
+  }
+  BuildRequest request;
+  request.file_name = candidate.op_name + (hip ? ".hip" : ".cu");
+  request.source = simt.text;
+  request.flags = SimtFlags(hip);
+  request.includes = {{JoinPath(options_.resource_dir, "simt"), kSimtInside}};
+  request.salt = BaseName(options_.resource_dir);  // named by the content of all resources
+  request.support = std::string(kSimtInside) + "/runtime/all.cc";
+  request.support_flags = {"-std=c++17", "-O2", "-w", "-fvisibility=hidden"};
+  verdict.checks.emplace_back("simt");
+  return PrepareNative(request, verdict);
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& request,
+                                                        Verdict& verdict) {
   const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
                                    options_.mode, options_.available};
-  const BuildRequest request{candidate.op_name + ".cc", candidate.source, CppFlags(), {}, ""};
   KERF_ASSIGN_OR_RETURN(const NativeBuild build, BuildNative(request, build_options));
+  return Load(build, {}, verdict);
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate, Verdict& verdict) {
+  const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
+                                   options_.mode, options_.available};
+  const Result<std::string> toolkit = FindCudaToolkit();
+  if (!toolkit.ok()) {
+    verdict.Blame(VerdictStatus::kUnsupported, "package", toolkit.error().message);
+    return std::optional<Loadable>();
+  }
+  const CudaOptions cuda{options_.cuda_arch, *toolkit, options_.resource_dir, options_.runner};
+  KERF_ASSIGN_OR_RETURN(const CudaBuild build, BuildCuda(candidate, cuda, build_options));
+  RunnerOptions runner;
+  runner.device_nodes = NvidiaNodes();
+  runner.visible_device = options_.cuda_device;
+  runner.cubin = build.cubin;
+  return Load(build.native, runner, verdict);
+}
+
+Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerOptions runner,
+                                               Verdict& verdict) {
   verdict.build = {build.toolchain.version, build.flags, build.id, build.cached,
                    Milliseconds(build.wall.count())};
   if (!build.ok) {
@@ -159,7 +231,6 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
     verdict.log = forbidden->text + "\n";
     return std::optional<Loadable>();
   }
-  RunnerOptions runner;
   runner.program = options_.runner;
   runner.program_args = options_.runner_args;
   runner.mode = options_.mode;
@@ -168,6 +239,7 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
   // Every call has its own limit; this one only ends what escapes it.
   runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
   runner.memory_bytes = CandidateMemory(reference_);
+  if (options_.profile) runner.wall_time += std::chrono::minutes(10);
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
   return std::optional<Loadable>(Loadable{[spec]() -> Result<std::unique_ptr<Runner>> {
     KERF_ASSIGN_OR_RETURN(std::unique_ptr<Runner> started, StartRunner(spec));
@@ -179,8 +251,8 @@ Result<std::optional<Loadable>> Verifier::PrepareCpp(const Candidate& candidate,
 Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
                                                         Verdict& verdict) {
   if (triton_ == nullptr || !triton_->alive()) {
-    Result<std::unique_ptr<WarmInterpreter>> started =
-        WarmInterpreter::Start(ServerSpec(options_, {reference_.framework, "triton"}));
+    Result<std::unique_ptr<WarmInterpreter>> started = StartServer({reference_.framework, "triton"},
+                                                                   /*compile=*/options_.backend == "cuda");
     if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
       verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
       verdict.log = started.error().message + "\n";
@@ -189,7 +261,7 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
     if (!started.ok()) return std::move(started).error();
     triton_ = *std::move(started);
   }
-  const std::string about = DescribePythonCandidate(candidate, reference_);
+  const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
       Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); }});
 }
@@ -201,6 +273,11 @@ Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict
   perform.threads = options_.threads;
   perform.cold_cache = options_.cold_cache;
   perform.same_runner = python;
+  if (options_.backend == "cuda") {
+    // Runners of GPUs flush the device's cache themselves.
+    perform.device_cold = true;
+    perform.bandwidth = options_.memory_bandwidth;
+  }
   std::vector<Contender> contenders;
   contenders.push_back({"candidate", loadable.start, ""});
   if (options_.python.has_value()) {
@@ -216,27 +293,30 @@ Contender Verifier::Baseline(const char* name, bool compile,
                              std::unique_ptr<WarmInterpreter>& kept) {
   Contender contender{name, {}, ""};
   if (kept == nullptr || !kept->alive()) {
-    Result<std::unique_ptr<WarmInterpreter>> started = StartBaseline(compile);
+    Result<std::unique_ptr<WarmInterpreter>> started = StartServer({reference_.framework}, compile);
     if (!started.ok()) {
       contender.error = started.error().message;
       return contender;
     }
     kept = *std::move(started);
   }
-  const std::string about = DescribeReference(options_.task_file_name, reference_, compile);
+  const std::string about = DescribeReference(options_.task_file_name, reference_, compile, Device());
   contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
   return contender;
 }
 
-Result<std::unique_ptr<WarmInterpreter>> Verifier::StartBaseline(bool compile) {
-  RunnerSpec spec = ServerSpec(options_, {reference_.framework});
+Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(const std::vector<std::string>& packages,
+                                                               bool compile) {
+  RunnerSpec spec = ServerSpec(options_, packages);
   if (compile) {
     KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.cache_dir + "/scratch"));
-    compiler_folder_ = std::move(folder);
-    AllowCompiling(compiler_folder_->path(), options_.python->include_path, spec);
+    AllowCompiling(folder.path(), options_.python->include_path, spec);
+    compiler_folders_.push_back(std::move(folder));
   }
   return WarmInterpreter::Start(spec);
 }
+
+std::string Verifier::Device() const { return options_.backend == "cuda" ? "cuda" : "cpu"; }
 
 void Verifier::JudgeTask(Verdict& verdict) {
   if (!unfitness_.has_value()) unfitness_ = FindUnfitness(*expectations_, options_.threads);

@@ -18,7 +18,12 @@ namespace kerf::verify {
 constexpr int kMaxDims = 16;
 constexpr uint64_t kPage = 4096;
 
-enum class Place : int32_t { kNowhere, kInputFile, kOutputFile };
+enum class Place : int32_t {
+  kNowhere,
+  kInputFile,
+  kOutputFile,
+  kHostValue,  // in the input file too; stays in host memory where tensors go to a device
+};
 
 struct WireTensor {
   Place place = Place::kNowhere;
@@ -60,6 +65,7 @@ struct Command {
     kMap,  // the first third of it: for timing, where only the second counts
     kGo,
     kPing,  // nothing: what a round trip costs
+    kFetch,  // the last third: outputs into their file
   };
   Kind kind = Kind::kQuit;
   int32_t reserved = 0;
@@ -77,7 +83,7 @@ struct Reply {
     kFault,    // text: what was touched; the runner dies after it
     kBadCall,  // the runner could not do what it was told
     kHello,    // first of all, before any code of the candidate ran
-    kReady,    // to kMap and kPing
+    kReady,    // to kMap, kPing and kFetch
   };
   Kind kind = Kind::kBadCall;
   int32_t code = 0;

@@ -1,0 +1,4 @@
+// Scans over a group.
+#pragma once
+
+#include "kerf_simt/cooperative_groups.h"

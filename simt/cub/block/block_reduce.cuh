@@ -1,0 +1,1 @@
+#error "simt: cub is not there; write the reduction or scan in the kernel"

@@ -1,0 +1,4 @@
+// __half, emulated: see docs/simt.md.
+#pragma once
+
+#include "kerf_simt/half.h"

@@ -1,0 +1,1 @@
+#error "simt: curand is not there"

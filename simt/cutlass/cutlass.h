@@ -1,0 +1,1 @@
+#error "simt: cutlass is not there: it needs tensor cores, which are not emulated"

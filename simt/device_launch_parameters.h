@@ -1,0 +1,4 @@
+// threadIdx and its kin.
+#pragma once
+
+#include "kerf_simt/cuda.h"

@@ -1,0 +1,1 @@
+#error "simt: 8-bit floats are not emulated"

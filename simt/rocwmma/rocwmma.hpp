@@ -1,0 +1,1 @@
+#error "simt: matrix cores (rocwmma) are not emulated; write the product with fmaf"

@@ -1,0 +1,1 @@
+#error "simt: thrust is not there; write a kernel"

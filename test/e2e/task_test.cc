@@ -1,0 +1,88 @@
+// `kerf task check`, with the built binary copied away from its checkout: what it needs it brings
+// along.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/subprocess.h"
+#include "temp_dir.h"
+
+namespace kerf::e2e {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::string kSource = KERF_SOURCE_DIR;
+
+class TaskCheck : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(dir_.path() + "/bin");
+    binary_ = dir_.path() + "/bin/kerf";
+    std::filesystem::copy_file(KERF_BINARY, binary_);
+  }
+
+  ProcessOutcome Check(std::vector<std::string> words) {
+    words.insert(words.begin(), {binary_, "task", "check"});
+    std::string python = kSource + "/.venv/bin/python";
+    if (const char* own = std::getenv("KERF_PYTHON")) python = own;
+    const auto outcome = RunProcess(
+        {.argv = words,
+         .cwd = dir_.path(),
+         .environment = {{"PATH=" + std::string(std::getenv("PATH")), "KERF_PYTHON=" + python,
+                          "KERF_CACHE_DIR=" + dir_.path() + "/cache"}},
+         .timeout = std::chrono::seconds(110)});
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    return outcome.ok() ? *outcome : ProcessOutcome{};
+  }
+
+  TempDir dir_;
+  std::string binary_;
+};
+
+TEST_F(TaskCheck, TellsThatAnExampleIsFit) {
+  const ProcessOutcome first = Check({kSource + "/examples/tasks/relu_numpy.py", "--json"});
+  if (first.exit_code == 3) GTEST_SKIP() << first.stderr_text;
+  ASSERT_EQ(first.exit_code, 0) << first.stderr_text;
+  const Json report = Json::parse(first.stdout_text);
+  EXPECT_TRUE(report.at("fit").get<bool>());
+  EXPECT_FALSE(report.at("cached").get<bool>());
+  EXPECT_EQ(report.at("op_name"), "relu");
+  EXPECT_EQ(report.at("outputs").size(), 3);
+  const ProcessOutcome second = Check({kSource + "/examples/tasks/relu_numpy.py"});
+  EXPECT_EQ(second.exit_code, 0);
+  EXPECT_THAT(second.stdout_text, HasSubstr("fit: relu (numpy"));
+  EXPECT_THAT(second.stdout_text, HasSubstr("cached"));
+}
+
+TEST_F(TaskCheck, ExitsWithOneForAnUnfitTask) {
+  const ProcessOutcome outcome = Check({kSource + "/test/data/tasks/constant_numpy.py"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("unfit: output0 has the same value everywhere"));
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("not fit: constant"));
+}
+
+TEST_F(TaskCheck, ExitsWithTwoForATaskThatCannotRun) {
+  const ProcessOutcome outcome = Check({kSource + "/test/data/tasks/raises_numpy.py", "--json"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  EXPECT_EQ(outcome.exit_code, 2);
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_EQ(report.at("error").at("code"), "invalid_input");
+  EXPECT_THAT(report.at("error").at("message").get<std::string>(), HasSubstr("line 8"));
+}
+
+TEST_F(TaskCheck, RefusesWhatIsNoTaskWithoutRunningIt) {
+  EXPECT_EQ(Check({dir_.path() + "/missing.py"}).exit_code, 2);
+  const ProcessOutcome outcome = Check({kSource + "/python/run_tests.py"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_THAT(outcome.stderr_text, HasSubstr("Missing required components in task_desc"));
+  EXPECT_EQ(Check({kSource + "/examples/tasks/relu_numpy.py", "--seeds", "0"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace kerf::e2e
