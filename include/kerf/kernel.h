@@ -18,11 +18,11 @@
  * kerf waits for the device afterwards. The function may be called many times, with other values
  * and addresses each time.
  *
- * The order of arguments: `inputs` is what get_inputs() returned; `params` is the model's state (parameters and buffers,
- * in state_dict order; see `param_names`); `init` is what get_init_inputs() returned. A Python number is a
- * tensor without dimensions, in host memory, of int64, float64 or bool; a list or tuple of numbers is one
- * with one dimension; a list that holds tensors counts as its items, in order; None, strings and anything else have
- * a null data pointer.
+ * The order of arguments: `inputs` is what get_inputs() returned; `params` is the model's state
+ * (parameters and buffers, in state_dict order; see `param_names`); `init` is what
+ * get_init_inputs() returned. A Python number is a tensor without dimensions, in host memory, of
+ * int64, float64 or bool; a list or tuple of numbers is one with one dimension; a list that holds
+ * tensors counts as its items, in order; None, strings and anything else have a null data pointer.
  */
 #ifndef KERF_KERNEL_H_
 #define KERF_KERNEL_H_

@@ -23,6 +23,7 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import time
 import traceback
 
@@ -596,7 +597,7 @@ def receive(channel, size):
 
 def save_source(candidate, fd):
     """A file of its own: Triton reads the source of its kernels again."""
-    path = f"/tmp/{candidate['file_name']}"
+    path = os.path.join(tempfile.mkdtemp(prefix="kerf_"), candidate["file_name"])
     with open(fd, "rb") as source, open(path, "wb") as file:
         source.seek(0)
         file.write(source.read())
@@ -614,10 +615,18 @@ def remove_files(folder):
             os.unlink(path)
 
 
+def own_namespace():
+    """Whether this is kerf's sandbox by all we can see: its host name, its work folder, no home of root."""
+    return os.uname().nodename == "kerf" and os.path.isdir("/w") and not os.path.exists("/root")
+
+
 class Server:
     def __init__(self, channel, frameworks):
         self.channel = channel
         self.frameworks = frameworks
+        # In a pid namespace of our own there is nobody but kerf's init, us and the candidates. Anywhere else, killing
+        # "all" would kill the user's programs, and /tmp is the user's: so both the caller's word and the kernel's count.
+        self.contained = "--contained" in sys.argv and os.getppid() == 1 and os.getpid() < 10 and own_namespace()
 
     def warm_up(self):
         for name in self.frameworks:
@@ -641,10 +650,20 @@ class Server:
                 return
             self.run_child(request["candidate"], fds)
 
+    def kill_rest(self, child):
+        try:
+            if self.contained:
+                os.kill(-1, signal.SIGKILL)
+            else:
+                os.killpg(child, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            pass
+
     def run_child(self, candidate, fds):
         pid = os.fork()
         if pid == 0:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            os.setpgid(0, 0)
             own = socket.socket(fileno=fds[0])
             candidate["path"] = save_source(candidate, fds[1])
             # The candidate must not be able to speak as the server.
@@ -657,18 +676,16 @@ class Server:
             os.close(fd)
         _, status = os.waitpid(pid, 0)
         # Whatever it left running, and whatever it left lying about.
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        self.kill_rest(pid)
         while True:
             try:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:
                     break
             except ChildProcessError:
                 break
-        for folder in ("/tmp", "/dev/shm"):
-            remove_files(folder)
+        if self.contained:
+            for folder in ("/tmp", "/dev/shm"):
+                remove_files(folder)
         self.channel.send(json.dumps({"ended": status}).encode())
 
 
@@ -680,7 +697,7 @@ def main():
     channel = socket.socket(fileno=os.dup(0))
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)
-    server = Server(channel, sys.argv[1:])
+    server = Server(channel, [word for word in sys.argv[1:] if not word.startswith("--")])
     try:
         server.warm_up()
     except BaseException as error:  # noqa: BLE001

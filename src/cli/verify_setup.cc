@@ -65,7 +65,8 @@ Result<Reference> GetReference(const VerifyRequest& request, const std::string& 
 // Waits for a GPU of its own.
 Status TakeGpu(VerifySetup& setup, verify::VerifierOptions& options, Context& context) {
   const device::ProbeOptions probe;
-  KERF_ASSIGN_OR_RETURN(const device::ProbeResult found, device::Probe(device::Backend::kCuda, probe));
+  KERF_ASSIGN_OR_RETURN(const device::ProbeResult found,
+                        device::Probe(device::Backend::kCuda, probe));
   if (found.devices.empty()) return Unavailable("no cuda device: " + found.why_none);
   KERF_ASSIGN_OR_RETURN(device::RuntimeDir dir, device::RuntimeDir::Open(probe.environment));
   KERF_ASSIGN_OR_RETURN(setup.devices,

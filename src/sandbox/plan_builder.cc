@@ -128,6 +128,10 @@ std::vector<LandlockRule> BuildLandlockRules(const Policy& policy, bool namespac
     rules.push_back({namespaces ? bind.inside : bind.host, kLandlockRead | kLandlockWrite});
   }
   for (const std::string& device : policy.devices()) rules.push_back({device, kLandlockDevice});
+  // NVIDIA's driver names its threads through /proc/self/task/*/comm and gives up when it cannot.
+  // The program may then write what the kernel lets it write of its own processes; it sees no
+  // others.
+  if (!policy.devices().empty()) rules.push_back({"/proc", kLandlockRead | kLandlockWriteFile});
   return rules;
 }
 

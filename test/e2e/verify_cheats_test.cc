@@ -1,10 +1,10 @@
 // Every folder of test/data/cheats is refused for the reason it names, every folder of
 // test/data/honest passes. A new folder is a new test.
 //
-// Candidates of one task go through one `kerf verify --stdin`: a task's reference and an interpreter
-// are started once. All that are selected are judged when the first of them is asked about, two
-// tasks at a time; what is timed comes first, alone. KERF_CHEATS_CACHE keeps compiled candidates
-// from one run to the next; else there is a fresh cache for each.
+// Candidates of one task go through one `kerf verify --stdin`: a task's reference and an
+// interpreter are started once. All that are selected are judged when the first of them is asked
+// about, two tasks at a time; what is timed comes first, alone. KERF_CHEATS_CACHE keeps compiled
+// candidates from one run to the next; else there is a fresh cache for each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,6 +56,8 @@ struct Fixture {
     return words;
   }
 };
+
+void PrintTo(const Fixture& fixture, std::ostream* out) { *out << fixture.name; }
 
 std::vector<Fixture> FindFixtures() {
   std::vector<Fixture> fixtures;

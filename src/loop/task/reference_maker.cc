@@ -247,8 +247,7 @@ std::string ReferenceKey(const TaskFile& task, const ReferenceOptions& options,
                      interpreter.framework_version + "\n" + interpreter.python_version + "\n" +
                      resource::ContentHash("python/") + "\n";
   text += std::to_string(options.hidden) + "\n" + (options.check ? "check" : "") +
-          (options.twin ? "twin" : "") + "\n" +
-          std::to_string(ThreadCount(options)) + "\nseeds";
+          (options.twin ? "twin" : "") + "\n" + std::to_string(ThreadCount(options)) + "\nseeds";
   for (const int64_t seed : options.seeds) text += " " + std::to_string(seed);
   text += "\nbaselines";
   for (const std::string& name : options.baselines) text += " " + name;

@@ -109,7 +109,8 @@ Finding JudgeReply(const Exchange& exchange) {
       if (Has(exchange.text, "out of device memory")) {
         return {VerdictStatus::kOutOfMemory, "device_memory", exchange.text};
       }
-      return {VerdictStatus::kRuntimeError, "no_result", "the call could not be made: " + exchange.text};
+      return {VerdictStatus::kRuntimeError, "no_result",
+              "the call could not be made: " + exchange.text};
     default:
       return {};
   }

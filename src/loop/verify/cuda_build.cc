@@ -20,24 +20,38 @@ namespace {
 constexpr const char* kCudaInside = "/kerf/cuda";
 constexpr const char* kProgramInside = "/kerf/nvrtc";
 
-Result<NativeBuild> BuildHostHalf(const std::string& file_name, const std::string& host, const CudaOptions& cuda,
-                                  const BuildOptions& options) {
+Result<NativeBuild> BuildHostHalf(const std::string& file_name, const std::string& host,
+                                  const CudaOptions& cuda, const BuildOptions& options) {
   BuildRequest request;
   request.file_name = file_name;
   request.source = host;
   const std::string include = "-I" + cuda.toolkit + "/include";
-  // Without folding: two kernels with the same (empty) body must keep their own addresses and names.
-  request.flags = {"-std=c++17", "-O1", "-fno-ipa-icf", "-w", "-fPIC", "-shared", "-fvisibility=hidden",
-                   "-Wl,-z,now", "-Wl,-z,defs", "-Wl,--build-id=none", include, include + "/cccl", "-include",
-                   std::string(kCudaInside) + "/host.h"};
+  // Without folding: two kernels with the same (empty) body must keep their own addresses and
+  // names.
+  request.flags = {"-std=c++17",
+                   "-O1",
+                   "-fno-ipa-icf",
+                   "-w",
+                   "-fPIC",
+                   "-shared",
+                   "-fvisibility=hidden",
+                   "-Wl,-z,now",
+                   "-Wl,-z,defs",
+                   "-Wl,--build-id=none",
+                   include,
+                   include + "/cccl",
+                   "-include",
+                   "host.h"};
   request.includes = {{JoinPath(cuda.resource_dir, "cuda"), kCudaInside}};
   request.salt = BaseName(cuda.resource_dir);
   request.support = std::string(kCudaInside) + "/host.cc";
-  request.support_flags = {"-std=c++17", "-O2", "-w", "-fvisibility=hidden", include, include + "/cccl"};
+  request.support_flags = {"-std=c++17",          "-O2",   "-w",
+                           "-fvisibility=hidden", include, include + "/cccl"};
   return BuildNative(request, options);
 }
 
-// Instantiated kernels: "void scale<float, 64>(float const*, …)" → "scale<float, 64>", which NVRTC is asked for.
+// Instantiated kernels: "void scale<float, 64>(float const*, …)" → "scale<float, 64>", which NVRTC
+// is asked for.
 std::vector<std::string> TemplateKernels(const ElfSymbols& symbols) {
   std::vector<std::string> names;
   for (const std::string& symbol : symbols.exported) {
@@ -62,11 +76,15 @@ std::vector<std::string> TemplateKernels(const ElfSymbols& symbols) {
   return names;
 }
 
-// Path of the device code; nullopt, with the compiler's words in `log`, when NVRTC does not take it.
-Result<std::optional<std::string>> BuildDeviceHalf(const std::string& file_name, const std::string& device,
-                                                   const std::vector<std::string>& names, const CudaOptions& cuda,
+// Path of the device code; nullopt, with the compiler's words in `log`, when NVRTC does not take
+// it.
+Result<std::optional<std::string>> BuildDeviceHalf(const std::string& file_name,
+                                                   const std::string& device,
+                                                   const std::vector<std::string>& names,
+                                                   const CudaOptions& cuda,
                                                    const BuildOptions& options, std::string& log) {
-  std::string key = device + '\n' + cuda.arch + '\n' + cuda.toolkit + '\n' + BaseName(cuda.resource_dir);
+  std::string key =
+      device + '\n' + cuda.arch + '\n' + cuda.toolkit + '\n' + BaseName(cuda.resource_dir);
   for (const std::string& name : names) key += '\n' + name;
   const std::string path = options.cache_dir + "/builds/" + Sha256Hex(key).substr(0, 40) + ".cubin";
   if (::access(path.c_str(), R_OK) == 0) return std::optional(path);
@@ -78,11 +96,16 @@ Result<std::optional<std::string>> BuildDeviceHalf(const std::string& file_name,
   limits.wall_time = options.timeout;
   limits.cpu_time = options.timeout * 2;
   const sandbox::SandboxLevel available = options.available ? *options.available : sandbox::Probe();
-  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level, sandbox::ChooseLevel(options.mode, available));
+  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
+                        sandbox::ChooseLevel(options.mode, available));
   const bool inside = level.has_namespaces();
   const sandbox::Sandbox box(policy, limits, options.mode, available);
-  std::vector<std::string> argv = {inside ? kProgramInside : cuda.kerf_program, kNvrtcWord, file_name, "out.cubin",
-                                   cuda.arch, cuda.toolkit + "/include"};
+  std::vector<std::string> argv = {inside ? kProgramInside : cuda.kerf_program,
+                                   kNvrtcWord,
+                                   file_name,
+                                   "out.cubin",
+                                   cuda.arch,
+                                   cuda.toolkit + "/include"};
   argv.insert(argv.end(), names.begin(), names.end());
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, box.Run(argv));
   if (!outcome.succeeded()) {
@@ -96,13 +119,13 @@ Result<std::optional<std::string>> BuildDeviceHalf(const std::string& file_name,
 }
 
 // All of it by nvcc. Slower, and knows everything.
-Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::string& source, const CudaOptions& cuda,
-                                  const BuildOptions& options) {
+Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::string& source,
+                                  const CudaOptions& cuda, const BuildOptions& options) {
   NativeBuild build;
   const std::string nvcc = cuda.toolkit + "/bin/nvcc";
   build.toolchain = {nvcc, "nvcc " + BaseName(cuda.toolkit)};
-  build.flags = {"-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC,-fvisibility=hidden", "-arch=" + cuda.arch,
-                 "-w", "-cudart", "shared"};
+  build.flags = {"-std=c++17",         "-O3", "-shared", "-Xcompiler", "-fPIC,-fvisibility=hidden",
+                 "-arch=" + cuda.arch, "-w",  "-cudart", "shared"};
   std::string key = nvcc + source;
   for (const std::string& flag : build.flags) key += '\n' + flag;
   build.id = Sha256Hex(key);
@@ -114,26 +137,33 @@ Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::strin
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
   KERF_RETURN_IF_ERROR(scratch.Write(file_name, source));
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();
-  policy.Read(options.include_dir, "/kerf/include").WorkFolder(scratch.path()).Variable("TMPDIR", "/tmp");
+  policy.Read(options.include_dir, "/kerf/include")
+      .WorkFolder(scratch.path())
+      .Variable("TMPDIR", "/tmp");
+  const sandbox::SandboxLevel available = options.available ? *options.available : sandbox::Probe();
+  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
+                        sandbox::ChooseLevel(options.mode, available));
+  const std::string include = level.has_namespaces() ? "/kerf/include" : options.include_dir;
   sandbox::Limits limits;
   limits.wall_time = options.timeout;
   limits.cpu_time = options.timeout * 4;
   limits.tmp_bytes = uint64_t{1} << 30;
-  const sandbox::Sandbox box(policy, limits, options.mode,
-                             options.available ? *options.available : sandbox::Probe());
+  const sandbox::Sandbox box(policy, limits, options.mode, available);
   std::vector<std::string> argv = build.flags;
   argv.insert(argv.begin(), nvcc);
-  argv.insert(argv.end(), {"-I/kerf/include", "-o", "candidate.so", "-x", "cu", file_name});
+  argv.insert(argv.end(), {"-I" + include, "-o", "candidate.so", "-x", "cu", file_name});
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, box.Run(argv));
   if (!outcome.succeeded()) {
     const CompilerLog log = CleanCompilerLog(outcome.stderr_text + outcome.stdout_text);
     build.status = "compile_error";
-    build.reason = outcome.status == sandbox::OutcomeStatus::kLimit ? "compiler_timeout" : log.reason;
+    build.reason =
+        outcome.status == sandbox::OutcomeStatus::kLimit ? "compiler_timeout" : log.reason;
     build.log = log.text.empty() ? sandbox::Describe(outcome) : log.text;
     return build;
   }
-  KERF_ASSIGN_OR_RETURN(const std::string library,
-                        sandbox::ReadResultFile(scratch.path(), "candidate.so", uint64_t{512} << 20));
+  KERF_ASSIGN_OR_RETURN(
+      const std::string library,
+      sandbox::ReadResultFile(scratch.path(), "candidate.so", uint64_t{512} << 20));
   KERF_RETURN_IF_ERROR(StoreInCache(build.library, library));
   build.ok = true;
   return build;
@@ -144,15 +174,19 @@ Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::strin
 Result<std::string> FindCudaToolkit() {
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
     const char* path = std::getenv(name);
-    if (path != nullptr && ::access((std::string(path) + "/include/cuda_runtime.h").c_str(), R_OK) == 0) {
+    if (path != nullptr &&
+        ::access((std::string(path) + "/include/cuda_runtime.h").c_str(), R_OK) == 0) {
       return std::string(path);
     }
   }
-  if (::access("/usr/local/cuda/include/cuda_runtime.h", R_OK) == 0) return std::string("/usr/local/cuda");
-  return Unavailable("the CUDA toolkit is not there (no cuda_runtime.h in $CUDA_HOME or /usr/local/cuda)");
+  if (::access("/usr/local/cuda/include/cuda_runtime.h", R_OK) == 0)
+    return std::string("/usr/local/cuda");
+  return Unavailable(
+      "the CUDA toolkit is not there (no cuda_runtime.h in $CUDA_HOME or /usr/local/cuda)");
 }
 
-Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda, const BuildOptions& options) {
+Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda,
+                            const BuildOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   CudaBuild build;
   const std::string file_name = candidate.op_name + ".cu";
@@ -160,10 +194,12 @@ Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda,
   KERF_ASSIGN_OR_RETURN(build.native, BuildHostHalf(file_name, halves.host, cuda, options));
   std::string log = build.native.log;
   if (build.native.ok) {
-    KERF_ASSIGN_OR_RETURN(const std::string bytes, MakePosixFileSystem()->ReadFile(build.native.library));
+    KERF_ASSIGN_OR_RETURN(const std::string bytes,
+                          MakePosixFileSystem()->ReadFile(build.native.library));
     KERF_ASSIGN_OR_RETURN(const ElfSymbols symbols, ReadElfSymbols(bytes));
-    KERF_ASSIGN_OR_RETURN(const std::optional<std::string> cubin,
-                          BuildDeviceHalf(file_name, halves.device, TemplateKernels(symbols), cuda, options, log));
+    KERF_ASSIGN_OR_RETURN(
+        const std::optional<std::string> cubin,
+        BuildDeviceHalf(file_name, halves.device, TemplateKernels(symbols), cuda, options, log));
     if (cubin.has_value()) {
       build.cubin = *cubin;
       build.native.toolchain.version += " + NVRTC";
@@ -172,7 +208,8 @@ Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda,
   if (build.cubin.empty()) {
     const bool has_nvcc = ::access((cuda.toolkit + "/bin/nvcc").c_str(), X_OK) == 0;
     if (has_nvcc) {
-      KERF_ASSIGN_OR_RETURN(build.native, BuildWithNvcc(file_name, candidate.source, cuda, options));
+      KERF_ASSIGN_OR_RETURN(build.native,
+                            BuildWithNvcc(file_name, candidate.source, cuda, options));
     } else {
       const CompilerLog cleaned = CleanCompilerLog(log);
       build.native.ok = false;

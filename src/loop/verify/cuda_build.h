@@ -1,7 +1,8 @@
 // From CUDA C to something the runner can load on a machine with a GPU.
 //
-// Quick way: the host half through the host compiler, the device half through NVRTC (cuda_split.h). When that does not
-// do, because the source uses what neither half knows alone, nvcc builds all of it.
+// Quick way: the host half through the host compiler, the device half through NVRTC (cuda_split.h).
+// When that does not do, because the source uses what neither half knows alone, nvcc builds all of
+// it.
 #pragma once
 
 #include <optional>
@@ -27,6 +28,7 @@ struct CudaBuild {
 // $CUDA_HOME, $CUDA_PATH or /usr/local/cuda, when it has cuda_runtime.h; kUnavailable otherwise.
 Result<std::string> FindCudaToolkit();
 
-Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda, const BuildOptions& options);
+Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda,
+                            const BuildOptions& options);
 
 }  // namespace kerf::verify

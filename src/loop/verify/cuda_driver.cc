@@ -17,29 +17,32 @@ std::string CudaDriver::Open(int device) {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return std::string("the NVIDIA driver is not there: ") + ::dlerror();
   // Names with _v2 are those the toolkit's headers map the plain ones to since CUDA 3.2.
-  const bool found =
-      Find(library, "cuInit", Init) && Find(library, "cuDeviceGet", DeviceGet) &&
-      Find(library, "cuDeviceGetAttribute", DeviceGetAttribute) &&
-      Find(library, "cuDevicePrimaryCtxRetain", DevicePrimaryCtxRetain) &&
-      Find(library, "cuCtxSetCurrent", CtxSetCurrent) &&
-      Find(library, "cuCtxSynchronize", CtxSynchronize) &&
-      Find(library, "cuModuleLoadData", ModuleLoadData) &&
-      Find(library, "cuModuleGetFunction", ModuleGetFunction) &&
-      Find(library, "cuModuleGetGlobal_v2", ModuleGetGlobal) &&
-      Find(library, "cuLaunchKernel", LaunchKernel) &&
-      Find(library, "cuFuncSetAttribute", FuncSetAttribute) &&
-      Find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-           OccupancyMaxActiveBlocksPerMultiprocessor) &&
-      Find(library, "cuMemAlloc_v2", MemAlloc) && Find(library, "cuMemFree_v2", MemFree) &&
-      Find(library, "cuMemcpy", Memcpy) && Find(library, "cuMemcpyAsync", MemcpyAsync) &&
-      Find(library, "cuMemsetD8Async", MemsetD8Async) && Find(library, "cuStreamCreate", StreamCreate) &&
-      Find(library, "cuStreamDestroy_v2", StreamDestroy) &&
-      Find(library, "cuStreamSynchronize", StreamSynchronize) &&
-      Find(library, "cuStreamWaitEvent", StreamWaitEvent) && Find(library, "cuEventCreate", EventCreate) &&
-      Find(library, "cuEventDestroy_v2", EventDestroy) && Find(library, "cuEventRecord", EventRecord) &&
-      Find(library, "cuEventSynchronize", EventSynchronize) &&
-      Find(library, "cuEventElapsedTime", EventElapsedTime) &&
-      Find(library, "cuGetErrorString", GetErrorString);
+  const bool found = Find(library, "cuInit", Init) && Find(library, "cuDeviceGet", DeviceGet) &&
+                     Find(library, "cuDeviceGetAttribute", DeviceGetAttribute) &&
+                     Find(library, "cuDevicePrimaryCtxRetain", DevicePrimaryCtxRetain) &&
+                     Find(library, "cuCtxSetCurrent", CtxSetCurrent) &&
+                     Find(library, "cuCtxSynchronize", CtxSynchronize) &&
+                     Find(library, "cuModuleLoadData", ModuleLoadData) &&
+                     Find(library, "cuModuleGetFunction", ModuleGetFunction) &&
+                     Find(library, "cuModuleGetGlobal_v2", ModuleGetGlobal) &&
+                     Find(library, "cuLaunchKernel", LaunchKernel) &&
+                     Find(library, "cuFuncSetAttribute", FuncSetAttribute) &&
+                     Find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                          OccupancyMaxActiveBlocksPerMultiprocessor) &&
+                     Find(library, "cuMemAlloc_v2", MemAlloc) &&
+                     Find(library, "cuMemFree_v2", MemFree) && Find(library, "cuMemcpy", Memcpy) &&
+                     Find(library, "cuMemcpyAsync", MemcpyAsync) &&
+                     Find(library, "cuMemsetD8Async", MemsetD8Async) &&
+                     Find(library, "cuStreamCreate", StreamCreate) &&
+                     Find(library, "cuStreamDestroy_v2", StreamDestroy) &&
+                     Find(library, "cuStreamSynchronize", StreamSynchronize) &&
+                     Find(library, "cuStreamWaitEvent", StreamWaitEvent) &&
+                     Find(library, "cuEventCreate", EventCreate) &&
+                     Find(library, "cuEventDestroy_v2", EventDestroy) &&
+                     Find(library, "cuEventRecord", EventRecord) &&
+                     Find(library, "cuEventSynchronize", EventSynchronize) &&
+                     Find(library, "cuEventElapsedTime", EventElapsedTime) &&
+                     Find(library, "cuGetErrorString", GetErrorString);
   if (!found) return "the NVIDIA driver is too old: it lacks a function kerf needs";
   int handle = 0;
   Handle context = nullptr;

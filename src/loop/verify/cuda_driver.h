@@ -1,4 +1,5 @@
-// The CUDA driver, loaded at run time: nothing of CUDA is linked, and a machine without it is as good as any.
+// The CUDA driver, loaded at run time: nothing of CUDA is linked, and a machine without it is as
+// good as any.
 //
 // Used in the runner's process only. Errors are CUresult numbers; 0 is success.
 #pragma once
@@ -24,8 +25,8 @@ struct CudaDriver {
   Result (*ModuleLoadData)(Handle*, const void*) = nullptr;
   Result (*ModuleGetFunction)(Handle*, Handle, const char*) = nullptr;
   Result (*ModuleGetGlobal)(Address*, size_t*, Handle, const char*) = nullptr;
-  Result (*LaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                         Handle, void**, void**) = nullptr;
+  Result (*LaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                         unsigned, Handle, void**, void**) = nullptr;
   Result (*FuncSetAttribute)(Handle, int, int) = nullptr;
   Result (*OccupancyMaxActiveBlocksPerMultiprocessor)(int*, Handle, int, size_t) = nullptr;
   Result (*MemAlloc)(Address*, size_t) = nullptr;
@@ -44,7 +45,8 @@ struct CudaDriver {
   Result (*EventElapsedTime)(float*, Handle, Handle) = nullptr;
   Result (*GetErrorString)(Result, const char**) = nullptr;
 
-  // Loads the library and takes the device's primary context for this thread. Empty, or why it did not work.
+  // Loads the library and takes the device's primary context for this thread. Empty, or why it did
+  // not work.
   std::string Open(int device);
   [[nodiscard]] std::string ErrorText(Result result) const;
 };

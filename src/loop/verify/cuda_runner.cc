@@ -31,7 +31,8 @@ struct Api {
   int (*event)(void**, int, void*, float*, void*);
 };
 
-constexpr int kInvalidSymbol = 13;  // CUDA_ERROR_NOT_FOUND's runtime counterpart: cudaErrorInvalidSymbol
+constexpr int kInvalidSymbol =
+    13;  // CUDA_ERROR_NOT_FOUND's runtime counterpart: cudaErrorInvalidSymbol
 CudaRunner* own = nullptr;
 std::map<const void*, CudaDriver::Handle> functions;
 
@@ -77,7 +78,8 @@ int ApiCopy(void* to, const void* from, size_t bytes, void* stream, int wait) {
 }
 int ApiFill(void* to, int value, size_t bytes, void* stream) {
   return bytes == 0 ? 0
-                    : own->driver().MemsetD8Async(At(to), static_cast<unsigned char>(value), bytes, stream);
+                    : own->driver().MemsetD8Async(At(to), static_cast<unsigned char>(value), bytes,
+                                                  stream);
 }
 int ApiSynchronize(void* stream, int all) {
   return all != 0 ? own->driver().CtxSynchronize() : own->driver().StreamSynchronize(stream);
@@ -95,7 +97,9 @@ int ApiSymbol(const void* stub, void** address, size_t* bytes) {
   *address = reinterpret_cast<void*>(at);  // NOLINT
   return result;
 }
-int ApiAttribute(int which, int* value) { return own->driver().DeviceGetAttribute(value, which, 0); }
+int ApiAttribute(int which, int* value) {
+  return own->driver().DeviceGetAttribute(value, which, 0);
+}
 int ApiOccupancy(const void* stub, int threads, size_t shared, int* blocks) {
   CudaDriver::Handle function = nullptr;
   const int found = FindFunction(stub, function);
@@ -123,9 +127,10 @@ int ApiEvent(void** event, int what, void* stream, float* milliseconds, void* ot
   }
 }
 
-constexpr Api kApi = {1,           ApiLaunch,      ApiAllocate, ApiRelease,   ApiCopy,
-                      ApiFill,     ApiSynchronize, ApiAllowShared, ApiSymbol, ApiAttribute,
-                      ApiOccupancy, ApiStream,     ApiEvent};
+constexpr Api kApi = {1,         ApiLaunch,    ApiAllocate,    ApiRelease,
+                      ApiCopy,   ApiFill,      ApiSynchronize, ApiAllowShared,
+                      ApiSymbol, ApiAttribute, ApiOccupancy,   ApiStream,
+                      ApiEvent};
 
 }  // namespace
 
@@ -160,7 +165,8 @@ CudaCallMemory::~CudaCallMemory() {
   }
 }
 
-std::string CudaCallMemory::Upload(const std::vector<WireTensor>& tensors, const std::vector<char*>& host) {
+std::string CudaCallMemory::Upload(const std::vector<WireTensor>& tensors,
+                                   const std::vector<char*>& host) {
   constexpr uint64_t kSpread = 64;  // places an address may be drawn from, 256 bytes apart
   for (size_t i = 0; i < tensors.size(); ++i) {
     const WireTensor& tensor = tensors[i];
@@ -210,7 +216,8 @@ std::string CudaCallMemory::Fetch(const std::vector<std::string>& names, bool ch
       copy.resize(segment.bytes);
       const int result = runner_.driver().Memcpy(At(copy.data()), segment.at, segment.bytes);
       if (result != 0) return runner_.driver().ErrorText(result);
-      if (std::memcmp(copy.data(), segment.host, segment.bytes) != 0) return "kerf:input_write " + names[i];
+      if (std::memcmp(copy.data(), segment.host, segment.bytes) != 0)
+        return "kerf:input_write " + names[i];
     }
   }
   return "";

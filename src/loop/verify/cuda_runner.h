@@ -1,4 +1,5 @@
-// The GPU in the runner's process: tensors in device memory, and what the candidate's host code may ask of the driver.
+// The GPU in the runner's process: tensors in device memory, and what the candidate's host code may
+// ask of the driver.
 //
 // One for the process: the candidate's functions know no other.
 #pragma once
@@ -13,7 +14,8 @@ namespace kerf::verify {
 
 class CudaRunner {
  public:
-  // `cubin`: path of the device code, empty when the library brings its own (nvcc). Empty, or why it did not work.
+  // `cubin`: path of the device code, empty when the library brings its own (nvcc). Empty, or why
+  // it did not work.
   std::string Open(int device, const std::string& cubin);
   // Hands the driver's functions to the library (cuda/host.h); nothing for one that nvcc built.
   std::string Bind(void* library);
@@ -40,7 +42,8 @@ class CudaCallMemory {
   CudaCallMemory(const CudaCallMemory&) = delete;
   CudaCallMemory& operator=(const CudaCallMemory&) = delete;
 
-  // `host`: where each tensor's segment is mapped in this process. Uploads everything, garbage in outputs included.
+  // `host`: where each tensor's segment is mapped in this process. Uploads everything, garbage in
+  // outputs included.
   std::string Upload(const std::vector<WireTensor>& tensors, const std::vector<char*>& host);
   // Copies outputs back. With `check`, tells which input was changed, as "kerf:input_write NAME".
   std::string Fetch(const std::vector<std::string>& names, bool check);

@@ -76,9 +76,10 @@ std::vector<Body> FindBodies(const Tokens& tokens) {
   size_t begin = 0;  // of the present declaration
   for (size_t i = 0; i < tokens.size(); ++i) {
     const Token& token = tokens[i];
-    if (token.in_define || token.kind == TokenKind::kDefine || token.kind == TokenKind::kEndOfDefine ||
-        token.kind == TokenKind::kIf || token.kind == TokenKind::kElse || token.kind == TokenKind::kEndif ||
-        token.Is(";") || token.Is("}")) {
+    if (token.in_define || token.kind == TokenKind::kDefine ||
+        token.kind == TokenKind::kEndOfDefine || token.kind == TokenKind::kIf ||
+        token.kind == TokenKind::kElse || token.kind == TokenKind::kEndif || token.Is(";") ||
+        token.Is("}")) {
       begin = i + 1;
       continue;
     }
@@ -95,7 +96,8 @@ std::vector<Body> FindBodies(const Tokens& tokens) {
 }
 
 std::string KeepLines(std::string_view removed, const char* with) {
-  return with + std::string(static_cast<size_t>(std::count(removed.begin(), removed.end(), '\n')), '\n');
+  return with +
+         std::string(static_cast<size_t>(std::count(removed.begin(), removed.end(), '\n')), '\n');
 }
 
 }  // namespace

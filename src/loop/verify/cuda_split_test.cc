@@ -46,8 +46,11 @@ TEST(CudaSplit, KeepsLines) {
 
 TEST(CudaSplit, TheHostHasLaunchesAndNoDeviceCode) {
   const std::string host = SplitCuda(kSource).host;
-  EXPECT_THAT(host, HasSubstr("::kerf_launch::Launch(scale<T, 64>, ceil_div(n, 256), 256)(x, y, n)"));
-  EXPECT_THAT(host, HasSubstr("::kerf_launch::Launch(plain, 1, 32, 0, (cudaStream_t)call->stream)(nullptr)"));
+  EXPECT_THAT(host,
+              HasSubstr("::kerf_launch::Launch(scale<T, 64>, ceil_div(n, 256), 256)(x, y, n)"));
+  EXPECT_THAT(
+      host,
+      HasSubstr("::kerf_launch::Launch(plain, 1, 32, 0, (cudaStream_t)call->stream)(nullptr)"));
   EXPECT_THAT(host, HasSubstr("__device__ T twice(T x) ;"));
   EXPECT_THAT(host, HasSubstr("operator()(float a, float b) const ;"));
   EXPECT_THAT(host, HasSubstr("return (a + b - 1) / b;"));
@@ -66,10 +69,14 @@ TEST(CudaSplit, TheDeviceHasKernelsAndNoHostCode) {
 }
 
 TEST(CudaSplit, NamespacesAndTypesAreNotFunctions) {
-  const CudaHalves halves = SplitCuda("namespace a { struct B { int x; }; enum class C { k }; __global__ void k() { int i = 0; } }\n");
-  EXPECT_EQ(halves.host, "namespace a { struct B { int x; }; enum class C { k }; __global__ void k() {} }\n");
+  const CudaHalves halves = SplitCuda(
+      "namespace a { struct B { int x; }; enum class C { k }; __global__ void k() { int i = 0; } "
+      "}\n");
+  EXPECT_EQ(halves.host,
+            "namespace a { struct B { int x; }; enum class C { k }; __global__ void k() {} }\n");
   EXPECT_EQ(halves.device,
-            "namespace a { struct B { int x; }; enum class C { k }; __global__ void k() { int i = 0; } }\n");
+            "namespace a { struct B { int x; }; enum class C { k }; __global__ void k() { int i = "
+            "0; } }\n");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ Result<ElfSymbols> ReadElfSymbols(std::string_view bytes) {
 bool IsAllowedLibrary(const std::string& name) {
   for (const char* start :
        {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libomp.so",
-        "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so"}) {
+        "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so", "libcudart.so"}) {
     if (name.rfind(start, 0) == 0) return true;
   }
   return false;

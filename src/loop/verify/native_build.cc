@@ -59,14 +59,27 @@ class Compilation {
   Compilation(const Toolchain& toolchain, const BuildOptions& options, const Scratch& scratch)
       : toolchain_(toolchain), options_(options), scratch_(scratch) {
     policy_ = sandbox::Policy::ForSystemPrograms();
-    policy_.Read(options.include_dir, kIncludeInside).WorkFolder(scratch.path());
+    policy_.WorkFolder(scratch.path());
+    available_ = options.available ? *options.available : sandbox::Probe();
+    const auto level = sandbox::ChooseLevel(options.mode, available_);
+    inside_ = level.ok() && level->has_namespaces();
+    include_flag_ = "-I" + Show({options.include_dir, kIncludeInside});
   }
-  sandbox::Policy& policy() { return policy_; }
+
+  // Puts a file or folder in view and tells the path by which the compiler finds it.
+  std::string Show(const sandbox::Bind& bind) {
+    policy_.Read(bind.host, bind.inside);
+    return PathOf(bind);
+  }
+  [[nodiscard]] std::string PathOf(const sandbox::Bind& bind) const {
+    return inside_ ? bind.inside : bind.host;
+  }
+  [[nodiscard]] const std::string& include_flag() const { return include_flag_; }
 
   Result<sandbox::Outcome> Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), toolchain_.compiler);
     const sandbox::Sandbox box(policy_, CompilerLimits(options_.timeout), options_.mode,
-                               options_.available ? *options_.available : sandbox::Probe());
+                               available_);
     return box.Run(arguments);
   }
 
@@ -75,9 +88,10 @@ class Compilation {
   const BuildOptions& options_;
   const Scratch& scratch_;
   sandbox::Policy policy_;
+  sandbox::SandboxLevel available_;
+  bool inside_ = false;
+  std::string include_flag_;
 };
-
-std::string IncludeFlag() { return std::string("-I") + kIncludeInside; }
 
 // An object that many candidates are linked with: compiled once for each compiler and content.
 struct SupportObject {
@@ -98,14 +112,16 @@ Result<std::string> MakeObject(const SupportObject& object, const Toolchain& too
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
   Compilation compilation(toolchain, options, scratch);
   std::vector<std::string> arguments = object.flags;
+  std::string source = object.source;
   for (const sandbox::Bind& include : object.includes) {
-    compilation.policy().Read(include.host, include.inside);
-    arguments.push_back("-I" + include.inside);
+    arguments.push_back("-I" + compilation.Show(include));
+    if (source.rfind(include.inside, 0) == 0) {
+      source = compilation.PathOf(include) + source.substr(include.inside.size());
+    }
   }
   if (object.source.empty()) KERF_RETURN_IF_ERROR(scratch.Write("support.cc", object.text));
-  arguments.insert(arguments.end(),
-                   {"-fPIC", IncludeFlag(), "-c",
-                    object.source.empty() ? "support.cc" : object.source, "-o", "support.o"});
+  arguments.insert(arguments.end(), {"-fPIC", compilation.include_flag(), "-c",
+                                     source.empty() ? "support.cc" : source, "-o", "support.o"});
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments));
   if (!outcome.succeeded()) {
     return Unavailable(toolchain.version + " does not work: " + sandbox::Describe(outcome) + "\n" +
@@ -214,18 +230,17 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   Compilation compilation(build.toolchain, options, scratch);
   std::vector<std::string> arguments = request.flags;
   for (const sandbox::Bind& include : request.includes) {
-    compilation.policy().Read(include.host, include.inside);
-    arguments.push_back("-I" + include.inside);
+    arguments.push_back("-I" + compilation.Show(include));
   }
   for (const std::string& word :
-       {IncludeFlag(), std::string("-o"), std::string("candidate.so"), std::string("-x"),
-        std::string("c++"), request.file_name, std::string("-x"), std::string("none")}) {
+       {compilation.include_flag(), std::string("-o"), std::string("candidate.so"),
+        std::string("-x"), std::string("c++"), request.file_name, std::string("-x"),
+        std::string("none")}) {
     arguments.push_back(word);
   }
   for (size_t i = 0; i < objects.size(); ++i) {
     const std::string inside = "/kerf/objects/" + std::to_string(i) + ".o";
-    compilation.policy().Read(objects[i], inside);
-    arguments.push_back(inside);
+    arguments.push_back(compilation.Show({objects[i], inside}));
   }
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments));
   if (!outcome.succeeded()) {

@@ -27,8 +27,10 @@ RunnerSpec NativeRunnerSpec(const std::string& library, const RunnerOptions& opt
   spec.argv.push_back(inside ? "/kerf/candidate.so" : library);
   if (options.device_nodes.empty()) return spec;
   // The driver is a large part of the kernel that the candidate can now talk to.
-  for (const std::string& node : options.device_nodes) spec.policy.Weaken(sandbox::AllowDevice{node});
-  spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.visible_device);
+  for (const std::string& node : options.device_nodes)
+    spec.policy.Weaken(sandbox::AllowDevice{node});
+  spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.visible_device)
+      .Read("/sys/devices/system/cpu");
   // It starts threads of its own, and reserves address space for all of the device's memory.
   spec.limits.processes = 1024;
   if (options.cubin.empty()) {
@@ -46,7 +48,8 @@ std::vector<std::string> NvidiaNodes() {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", error)) {
     const std::string name = entry.path().filename();
-    if (name.rfind("nvidia", 0) == 0 && entry.is_character_file(error)) nodes.push_back(entry.path());
+    if (name.rfind("nvidia", 0) == 0 && entry.is_character_file(error))
+      nodes.push_back(entry.path());
   }
   std::sort(nodes.begin(), nodes.end());
   return nodes;

@@ -18,8 +18,8 @@ struct RunnerOptions {
   std::chrono::milliseconds wall_time = std::chrono::minutes(2);  // of the whole process
   uint64_t memory_bytes = uint64_t{8} << 30;
   int threads = 1;
-  // On a GPU: the device nodes it may open, which device is its number 0, and the device code (a path, or empty when
-  // the library holds it).
+  // On a GPU: the device nodes it may open, which device is its number 0, and the device code (a
+  // path, or empty when the library holds it).
   std::vector<std::string> device_nodes;
   std::string visible_device;
   std::string cubin;

@@ -1,5 +1,6 @@
-// NVRTC knows no host headers. Those that candidates include out of habit are replaced by texts that declare what
-// device code may use of them; what is missing fails to compile, and nvcc takes over.
+// NVRTC knows no host headers. Those that candidates include out of habit are replaced by texts
+// that declare what device code may use of them; what is missing fails to compile, and nvcc takes
+// over.
 #include "loop/verify/nvrtc_main.h"
 
 #include <dlfcn.h>
@@ -16,7 +17,8 @@ namespace {
 using Program = void*;
 
 struct Nvrtc {
-  int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*) = nullptr;
+  int (*create)(Program*, const char*, const char*, int, const char* const*,
+                const char* const*) = nullptr;
   int (*add_name)(Program, const char*) = nullptr;
   int (*compile)(Program, int, const char* const*) = nullptr;
   int (*log_size)(Program, size_t*) = nullptr;
@@ -92,24 +94,48 @@ constexpr const char* kKernel = R"(#pragma once
 struct DLTensor; struct kerf_call;
 #define KERF_KERNEL(call) extern "C" int kerf_kernel(const kerf_call* call)
 )";
-// NVRTC declares the runtime API's types itself.
-constexpr const char* kRuntime = "#pragma once\n#include <stdint.h>\n";
+// NVRTC declares the runtime API's types itself; with nvcc this header brings these others too.
+constexpr const char* kRuntime =
+    "#pragma once\n#include <stdint.h>\n#include <math.h>\n#include <float.h>\n";
 constexpr const char* kNothing = "#pragma once\n";
 
 struct Header {
   const char* name;
   const char* text;
 };
-constexpr Header kHeaders[] = {
-    {"stdint.h", kIntegers},      {"cstdint", kIntegers},     {"stddef.h", kIntegers},  {"cstddef", kIntegers},
-    {"float.h", kLimits},         {"cfloat", kLimits},        {"limits.h", kLimits},    {"climits", kLimits},
-    {"math.h", kMath},            {"cmath", kMath},           {"kerf/kernel.h", kKernel},
-    {"cuda_runtime.h", kRuntime}, {"cuda.h", kRuntime},     {"cuda_runtime_api.h", kRuntime},
-    {"device_launch_parameters.h", kNothing},                 {"stdio.h", kNothing},    {"cstdio", kNothing},
-    {"stdlib.h", kNothing},       {"cstdlib", kNothing},      {"string.h", kNothing},   {"cstring", kNothing},
-    {"assert.h", kNothing},       {"cassert", kNothing},      {"algorithm", kMath},     {"vector", kNothing},
-    {"string", kNothing},         {"iostream", kNothing},     {"memory", kNothing},     {"utility", kNothing},
-    {"stdexcept", kNothing},      {"array", kNothing},        {"mutex", kNothing},      {"tuple", kNothing}};
+constexpr Header kHeaders[] = {{"stdint.h", kIntegers},
+                               {"cstdint", kIntegers},
+                               {"stddef.h", kIntegers},
+                               {"cstddef", kIntegers},
+                               {"float.h", kLimits},
+                               {"cfloat", kLimits},
+                               {"limits.h", kLimits},
+                               {"climits", kLimits},
+                               {"math.h", kMath},
+                               {"cmath", kMath},
+                               {"kerf/kernel.h", kKernel},
+                               {"cuda_runtime.h", kRuntime},
+                               {"cuda.h", kRuntime},
+                               {"cuda_runtime_api.h", kRuntime},
+                               {"device_launch_parameters.h", kNothing},
+                               {"stdio.h", kNothing},
+                               {"cstdio", kNothing},
+                               {"stdlib.h", kNothing},
+                               {"cstdlib", kNothing},
+                               {"string.h", kNothing},
+                               {"cstring", kNothing},
+                               {"assert.h", kNothing},
+                               {"cassert", kNothing},
+                               {"algorithm", kMath},
+                               {"vector", kNothing},
+                               {"string", kNothing},
+                               {"iostream", kNothing},
+                               {"memory", kNothing},
+                               {"utility", kNothing},
+                               {"stdexcept", kNothing},
+                               {"array", kNothing},
+                               {"mutex", kNothing},
+                               {"tuple", kNothing}};
 
 std::string ReadWhole(const char* path) {
   std::ifstream file(path, std::ios::binary);
@@ -142,8 +168,8 @@ int NvrtcMain(int argc, char** argv) {
     names.push_back(header.name);
   }
   Program program = nullptr;
-  if (nvrtc.create(&program, source.c_str(), Last(argv[0]), static_cast<int>(names.size()), texts.data(),
-                   names.data()) != 0) {
+  if (nvrtc.create(&program, source.c_str(), Last(argv[0]), static_cast<int>(names.size()),
+                   texts.data(), names.data()) != 0) {
     std::fprintf(stderr, "NVRTC cannot take the source\n");
     return 3;
   }
@@ -152,7 +178,11 @@ int NvrtcMain(int argc, char** argv) {
   const std::string include = std::string("-I") + argv[3];
   const std::string libraries = include + "/cccl";  // where CUDA 13 has nv/target and cuda/std
   // Functions without a word before them can only be device code here.
-  const char* const options[] = {arch.c_str(), include.c_str(), libraries.c_str(), "--std=c++17", "-w",
+  const char* const options[] = {arch.c_str(),
+                                 include.c_str(),
+                                 libraries.c_str(),
+                                 "--std=c++17",
+                                 "-w",
                                  "--device-as-default-execution-space"};
   const int result = nvrtc.compile(program, static_cast<int>(std::size(options)), options);
   size_t size = 0;

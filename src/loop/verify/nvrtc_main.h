@@ -8,7 +8,8 @@ namespace kerf::verify {
 
 constexpr const char* kNvrtcWord = "__nvrtc";
 
-// The words after kNvrtcWord. Returns the exit code: 0 done, 1 the source does not compile, 3 there is no NVRTC.
+// The words after kNvrtcWord. Returns the exit code: 0 done, 1 the source does not compile, 3 there
+// is no NVRTC.
 int NvrtcMain(int argc, char** argv);
 
 }  // namespace kerf::verify

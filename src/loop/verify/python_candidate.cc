@@ -66,7 +66,8 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
   if (inside) spec.policy.Read(folder, kServerInside);
   if (options.backend == "cuda") {
     for (const std::string& node : NvidiaNodes()) spec.policy.Weaken(sandbox::AllowDevice{node});
-    spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.cuda_device).Variable("TRITON_CACHE_DIR", "/w/triton");
+    spec.policy.Variable("CUDA_VISIBLE_DEVICES", options.cuda_device)
+        .Variable("TRITON_CACHE_DIR", "/w/triton");
     spec.limits.processes = 1024;
   } else {
     spec.policy.Variable("TRITON_INTERPRET", "1").Variable("TRITON_CACHE_DIR", "/tmp/triton");
@@ -79,6 +80,8 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
   spec.limits.output_bytes = uint64_t{16} << 20;
   spec.argv = {options.python->python, "-B",
                (inside ? kServerInside : folder) + std::string("/candidate_server.py")};
+  // Tells the server that all processes it can see are its own.
+  if (inside) spec.argv.emplace_back("--contained");
   spec.argv.insert(spec.argv.end(), packages.begin(), packages.end());
   return spec;
 }
@@ -99,7 +102,13 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
   std::string text;
   JsonWriter json(text);
   const std::string impl = ImplName(candidate.impl);
-  json.BeginObject().Key("impl").String(impl).Key("framework").String(reference.framework).Key("device").String(device);
+  json.BeginObject()
+      .Key("impl")
+      .String(impl)
+      .Key("framework")
+      .String(reference.framework)
+      .Key("device")
+      .String(device);
   json.Key("file_name").String(candidate.op_name + "_" + impl + ".py");
   json.Key("functions").BeginArray();
   json.String(candidate.op_name + "_" + impl + "_" + reference.framework).EndArray();
@@ -109,11 +118,17 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
   return text;
 }
 
-std::string DescribeReference(const std::string& file_name, const Reference& reference, bool compile,
-                              const std::string& device) {
+std::string DescribeReference(const std::string& file_name, const Reference& reference,
+                              bool compile, const std::string& device) {
   std::string text;
   JsonWriter json(text);
-  json.BeginObject().Key("impl").String("reference").Key("framework").String(reference.framework).Key("device").String(device);
+  json.BeginObject()
+      .Key("impl")
+      .String("reference")
+      .Key("framework")
+      .String(reference.framework)
+      .Key("device")
+      .String(device);
   json.Key("file_name").String(file_name).Key("class").String("Model").Key("compile").Bool(compile);
   json.Key("functions").BeginArray().EndArray();
   WriteArguments(json, "inputs", reference.cases.at(0).inputs);

@@ -23,7 +23,7 @@ void AllowCompiling(const std::string& work_folder, const std::string& include_p
 // `device`: "cpu" or "cuda".
 std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference,
                                     const std::string& device);
-std::string DescribeReference(const std::string& file_name, const Reference& reference, bool compile,
-                              const std::string& device);
+std::string DescribeReference(const std::string& file_name, const Reference& reference,
+                              bool compile, const std::string& device);
 
 }  // namespace kerf::verify

@@ -212,9 +212,9 @@ std::chrono::nanoseconds Runner::CpuTime() const { return verify::CpuTime(pid_);
 
 int Runner::CountOthers() const { return verify::CountOthers(pid_); }
 
-void Runner::WatchLibraries(const std::string& candidate_file) {
+void Runner::WatchLibraries(const std::vector<std::string>& files) {
   known_files_ = ExecutableFiles(pid_);
-  known_files_.push_back(candidate_file);
+  known_files_.insert(known_files_.end(), files.begin(), files.end());
 }
 
 void Runner::Watch(Exchange& exchange, std::chrono::milliseconds timeout) {

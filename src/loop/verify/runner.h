@@ -70,9 +70,9 @@ class Runner {
   // From outside: process_view.h.
   [[nodiscard]] std::chrono::nanoseconds CpuTime() const;
   [[nodiscard]] int CountOthers() const;
-  // From now on a watched call also tells what code was loaded besides this file and the language's
-  // own libraries.
-  void WatchLibraries(const std::string& candidate_file);
+  // From now on a watched call also tells what code was loaded besides these files and the
+  // language's own libraries.
+  void WatchLibraries(const std::vector<std::string>& files);
   // What instrumented candidates wrote about themselves since this was last asked; also after the
   // process's end.
   std::string TakeFindings();

@@ -307,11 +307,15 @@ void FillArguments(const Table& table, const CallMemory& memory, const CudaCallM
       to.strides[i][static_cast<size_t>(k)] = stride;
       stride *= wire.shape[static_cast<size_t>(k)];
     }
-    const bool on_device = device != nullptr && (wire.place == Place::kInputFile ||
-                                                 wire.place == Place::kOutputFile);
+    const bool on_device =
+        device != nullptr && (wire.place == Place::kInputFile || wire.place == Place::kOutputFile);
     to.tensors[i] = {on_device ? device->data(i) : memory.data(i),
-                     {on_device ? kDLCUDA : kDLCPU, 0},          wire.ndim, {wire.code, wire.bits, wire.lanes},
-        to.shapes[i].data(), to.strides[i].data(), 0};
+                     {on_device ? kDLCUDA : kDLCPU, 0},
+                     wire.ndim,
+                     {wire.code, wire.bits, wire.lanes},
+                     to.shapes[i].data(),
+                     to.strides[i].data(),
+                     0};
   }
   for (const std::string& name : table.param_names) to.names.push_back(name.c_str());
   const WireTable& head = table.head;
@@ -384,7 +388,8 @@ class PreparedCall {
 
   void Fetch() {
     Reply reply = MakeReply(Reply::Kind::kReady);
-    const std::string problem = device_ == nullptr ? "" : device_->Fetch(table_->names, /*check=*/false);
+    const std::string problem =
+        device_ == nullptr ? "" : device_->Fetch(table_->names, /*check=*/false);
     if (!problem.empty()) {
       reply.kind = Reply::Kind::kRaised;
       SetText(reply, ("kerf:device_error " + problem).c_str());
@@ -490,7 +495,8 @@ int RunnerMain(int argc, char** argv) {
   ::dup2(null, 0);
   CatchFaults();
   Send(MakeReply(Reply::Kind::kHello));
-  Conversation conversation({argv[0], argc >= 3 ? argv[1] : nullptr, argc >= 3 ? std::atoi(argv[2]) : 0});
+  Conversation conversation(
+      {argv[0], argc >= 3 ? argv[1] : nullptr, argc >= 3 ? std::atoi(argv[2]) : 0});
   std::vector<int> fds;
   while (Receive(own.command, fds)) {
     conversation.Answer(fds);

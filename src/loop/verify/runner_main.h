@@ -11,8 +11,8 @@ namespace kerf::verify {
 // The word on the command line. It begins with underscores so that it is no verb.
 constexpr const char* kRunnerWord = "__runner";
 
-// The words after kRunnerWord: the candidate's library, as this process sees it; for a GPU also its device code ("-" when
-// the library holds it) and the device's number. Returns the exit code.
+// The words after kRunnerWord: the candidate's library, as this process sees it; for a GPU also its
+// device code ("-" when the library holds it) and the device's number. Returns the exit code.
 int RunnerMain(int argc, char** argv);
 
 }  // namespace kerf::verify

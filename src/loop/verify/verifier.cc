@@ -152,7 +152,8 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   }
   const bool gpu_language = candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip;
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
-  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
+  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda")
+    return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
   }
@@ -197,7 +198,8 @@ Result<std::optional<Loadable>> Verifier::PrepareNative(const BuildRequest& requ
   return Load(build, {}, verdict);
 }
 
-Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate, Verdict& verdict) {
+Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate,
+                                                      Verdict& verdict) {
   const BuildOptions build_options{options_.cache_dir, JoinPath(options_.resource_dir, "include"),
                                    options_.mode, options_.available};
   const Result<std::string> toolkit = FindCudaToolkit();
@@ -238,12 +240,15 @@ Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerO
   runner.threads = options_.threads;
   // Every call has its own limit; this one only ends what escapes it.
   runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
-  runner.memory_bytes = CandidateMemory(reference_);
+  if (options_.backend == "cpu") runner.memory_bytes = CandidateMemory(reference_);
   if (options_.profile) runner.wall_time += std::chrono::minutes(10);
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
-  return std::optional<Loadable>(Loadable{[spec]() -> Result<std::unique_ptr<Runner>> {
+  // On a GPU the driver brings any number of libraries.
+  const bool watch = options_.backend == "cpu";
+  const std::string file = BaseName(build.library);
+  return std::optional<Loadable>(Loadable{[spec, watch, file]() -> Result<std::unique_ptr<Runner>> {
     KERF_ASSIGN_OR_RETURN(std::unique_ptr<Runner> started, StartRunner(spec));
-    started->WatchLibraries(BaseName(spec.argv.back()));
+    if (watch) started->WatchLibraries({"candidate.so", file});
     return started;
   }});
 }
@@ -251,8 +256,9 @@ Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerO
 Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
                                                         Verdict& verdict) {
   if (triton_ == nullptr || !triton_->alive()) {
-    Result<std::unique_ptr<WarmInterpreter>> started = StartServer({reference_.framework, "triton"},
-                                                                   /*compile=*/options_.backend == "cuda");
+    Result<std::unique_ptr<WarmInterpreter>> started =
+        StartServer({reference_.framework, "triton"},
+                    /*compile=*/options_.backend == "cuda");
     if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
       verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
       verdict.log = started.error().message + "\n";
@@ -300,13 +306,14 @@ Contender Verifier::Baseline(const char* name, bool compile,
     }
     kept = *std::move(started);
   }
-  const std::string about = DescribeReference(options_.task_file_name, reference_, compile, Device());
+  const std::string about =
+      DescribeReference(options_.task_file_name, reference_, compile, Device());
   contender.start = [this, about, &kept] { return kept->Fork(about, options_.task_text); };
   return contender;
 }
 
-Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(const std::vector<std::string>& packages,
-                                                               bool compile) {
+Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(
+    const std::vector<std::string>& packages, bool compile) {
   RunnerSpec spec = ServerSpec(options_, packages);
   if (compile) {
     KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.cache_dir + "/scratch"));

@@ -52,9 +52,9 @@ struct VerifierOptions {
   bool compat_aikg = false;
   bool profile = false;
   bool cold_cache = false;
-  std::string cuda_arch;    // "sm_90"; backend cuda only, as is the next
-  std::string cuda_device;  // what CUDA_VISIBLE_DEVICES is set to
-  double memory_bandwidth = 0;  // bytes per second of the device; 0: unknown
+  std::string cuda_arch;             // "sm_90"; backend cuda only, as is the next
+  std::string cuda_device;           // what CUDA_VISIBLE_DEVICES is set to
+  double memory_bandwidth = 0;       // bytes per second of the device; 0: unknown
   std::optional<PythonPort> python;  // for Python candidates and for baselines
   std::string task_text;             // for baselines
   std::string task_file_name;
@@ -82,13 +82,16 @@ class Verifier {
   Result<std::optional<Loadable>> PrepareSimt(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareCuda(const Candidate& candidate, Verdict& verdict);
   Result<std::optional<Loadable>> PrepareNative(const BuildRequest& request, Verdict& verdict);
-  // From a build to something that can be started; nullopt, and the verdict says why, when it may not be.
-  Result<std::optional<Loadable>> Load(const NativeBuild& build, RunnerOptions runner, Verdict& verdict);
+  // From a build to something that can be started; nullopt, and the verdict says why, when it may
+  // not be.
+  Result<std::optional<Loadable>> Load(const NativeBuild& build, RunnerOptions runner,
+                                       Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
   Status Measure(const Loadable& loadable, bool python, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
   // `compile`: what the interpreter compiles in there may be executed (Triton on a GPU, inductor).
-  Result<std::unique_ptr<WarmInterpreter>> StartServer(const std::vector<std::string>& packages, bool compile);
+  Result<std::unique_ptr<WarmInterpreter>> StartServer(const std::vector<std::string>& packages,
+                                                       bool compile);
   [[nodiscard]] std::string Device() const;
   void JudgeTask(Verdict& verdict);
   [[nodiscard]] std::chrono::milliseconds CallTimeout() const;
@@ -99,7 +102,7 @@ class Verifier {
   IdSource& random_;
   std::optional<Expectations> expectations_;
   std::optional<std::vector<Unfitness>> unfitness_;  // found when first asked for
-  std::vector<Scratch> compiler_folders_;  // outlive the interpreters
+  std::vector<Scratch> compiler_folders_;            // outlive the interpreters
   // Started when first needed, kept for the next candidate.
   std::unique_ptr<WarmInterpreter> triton_;
   std::unique_ptr<WarmInterpreter> eager_;

@@ -64,7 +64,7 @@ struct Command {
     kQuit,
     kMap,  // the first third of it: for timing, where only the second counts
     kGo,
-    kPing,  // nothing: what a round trip costs
+    kPing,   // nothing: what a round trip costs
     kFetch,  // the last third: outputs into their file
   };
   Kind kind = Kind::kQuit;
