@@ -10,6 +10,7 @@
 
 #include "loop/verify/element.h"
 #include "loop/verify/statistics.h"
+#include "loop/verify/timed_inputs.h"
 
 namespace kerf::verify {
 namespace {
@@ -46,62 +47,6 @@ uint64_t CompulsoryBytes(const ReferenceCase& one) {
   uint64_t bytes = Bytes(one.inputs) + Bytes(one.parameters);
   for (const StoredTensor& output : one.outputs) bytes += output.spec.bytes();
   return bytes;
-}
-
-// Multiplies the floats of a tensor by a factor near one: values nobody has seen, with the
-// structure they had.
-void Scale(const StoredTensor& tensor, char* data, double factor) {
-  const DType component = ComponentType(tensor.spec.dtype);
-  const int64_t count = tensor.spec.numel() * ComponentsOf(tensor.spec.dtype);
-  if (component == DType::kFloat32) {
-    const auto by = static_cast<float>(factor);
-    auto* values = reinterpret_cast<float*>(data);
-    for (int64_t i = 0; i < count; ++i) values[i] *= by;
-  } else if (component == DType::kFloat64) {
-    auto* values = reinterpret_cast<double*>(data);
-    for (int64_t i = 0; i < count; ++i) values[i] *= factor;
-  } else if (IsFloat(component)) {
-    for (int64_t i = 0; i < count; ++i) {
-      EncodeElement(component, DecodeElement(component, data, i) * factor, data, i);
-    }
-  }
-}
-
-// Whether every row rises or falls, or the tensor is a symmetric matrix: an order that a kernel may
-// rely on. Random values are told apart after a few elements.
-bool HasOrder(const TensorSpec& spec, const char* data) {
-  const int64_t count = spec.numel();
-  if (count < 3) return true;
-  const auto value = [&](int64_t i) { return DecodeElement(spec.dtype, data, i); };
-  const int64_t row = spec.shape.back() < 3 ? count : spec.shape.back();
-  bool rises = true;
-  bool falls = true;
-  for (int64_t i = 1; i < count && (rises || falls); ++i) {
-    if (i % row == 0) continue;
-    rises = rises && value(i) >= value(i - 1);
-    falls = falls && value(i) <= value(i - 1);
-  }
-  if (rises || falls) return true;
-  if (spec.shape.size() < 2 || spec.shape[spec.shape.size() - 2] != row) return false;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t r = i / row % row;
-    const int64_t c = i % row;
-    if (value(i) != value(i / (row * row) * row * row + c * row + r)) return false;
-  }
-  return true;
-}
-
-// Changes single elements, so that a result kept from other inputs cannot be scaled to fit.
-void Disturb(const StoredTensor& tensor, char* data, IdSource& random) {
-  constexpr int kMostElements = 64;
-  const TensorSpec& spec = tensor.spec;
-  if (!IsFloat(spec.dtype) || HasOrder(spec, data)) return;
-  const auto count = static_cast<uint64_t>(spec.numel());
-  for (int k = 0; k < kMostElements && static_cast<uint64_t>(k) * 16 <= count; ++k) {
-    const auto at = static_cast<int64_t>(random.Next() % count);
-    const double factor = random.Next() % 2 == 0 ? 0.8 : 1.25;
-    EncodeElement(spec.dtype, DecodeElement(spec.dtype, data, at) * factor, data, at);
-  }
 }
 
 class FlushBuffer {
@@ -291,16 +236,13 @@ class Race {
     const ReferenceCase& one = expectations_.one(i);
     // Without a baseline the stored answers are all there is to compare with.
     const bool fresh = HasBaseline() || !audit;
-    const double factor =
-        0.97 + 0.06 * static_cast<double>(random_.Next() >> 11) / 9007199254740992.0;
+    Renewal renewal(random_);
     const Placement placement = random_.Next() % 2 == 0 ? Placement::kAtStart : Placement::kAtEnd;
     KERF_ASSIGN_OR_RETURN(
         const InputFile in,
         InputFile::Make(expectations_.reference(), one, expectations_.inputs(i), placement,
                         options_.threads, [&](const StoredTensor& tensor, char* data) {
-                          if (!fresh) return;
-                          Scale(tensor, data, factor);
-                          Disturb(tensor, data, random_);
+                          if (fresh) renewal.Apply(tensor.spec, data);
                         }));
     std::vector<OutputFile> outputs;
     for (size_t k = 0; k < sides_.size(); ++k) {

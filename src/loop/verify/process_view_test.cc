@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <functional>
 #include <thread>
@@ -49,8 +50,7 @@ bool Eventually(const std::function<bool()>& condition) {
 
 TEST(ProcessView, TellsWhoComputesFromWhoWaits) {
   const ChildProcess spins([] {
-    for (volatile int i = 0;; i = 1) {
-    }
+    for (std::atomic<int> i = 0;;) ++i;
   });
   const ChildProcess waits([] {});
   EXPECT_TRUE(Eventually([&] { return CpuTime(spins.pid()) > milliseconds(20); }));
