@@ -21,6 +21,7 @@ endfunction()
 kerf_import_archive(xxhash xxhash.h xxhash)
 kerf_import_archive(re2 re2/re2.h re2)
 kerf_import_archive(seccomp seccomp.h seccomp)
+kerf_import_archive(yaml yaml-cpp/yaml.h yaml-cpp)
 
 set(CMAKE_FIND_LIBRARY_SUFFIXES ${CMAKE_FIND_LIBRARY_SUFFIXES_SHARED_FIRST})
 find_package(GTest REQUIRED)

@@ -5,6 +5,7 @@
 #include <climits>
 #include <thread>
 
+#include "artifact/chip.h"
 #include "base/cache_dir.h"
 #include "base/hash.h"
 #include "cli/build_info.h"
@@ -76,6 +77,11 @@ Status TakeGpu(VerifySetup& setup, verify::VerifierOptions& options, Context& co
   setup.lease.emplace(std::move(lease));
   const device::Device& device = setup.lease->device();
   options.cuda_arch = device.arch;
+  options.chip = device.chip;
+  for (const resource::File& file : resource::Files("chips/" + device.chip + ".yaml")) {
+    KERF_ASSIGN_OR_RETURN(const Chip chip, ParseChip(std::string(file.bytes)));
+    options.memory_bandwidth = chip.memory_bandwidth;
+  }
   options.cuda_device = device.uuid.empty() ? std::to_string(device.index) : device.uuid;
   return {};
 }

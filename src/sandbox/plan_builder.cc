@@ -131,7 +131,9 @@ std::vector<LandlockRule> BuildLandlockRules(const Policy& policy, bool namespac
   // NVIDIA's driver names its threads through /proc/self/task/*/comm and gives up when it cannot.
   // The program may then write what the kernel lets it write of its own processes; it sees no
   // others.
-  if (!policy.devices().empty()) rules.push_back({"/proc", kLandlockRead | kLandlockWriteFile});
+  if (!policy.devices().empty()) {
+    rules.push_back({"/proc", kLandlockRead | kLandlockWriteFile | kLandlockTruncate});
+  }
   return rules;
 }
 

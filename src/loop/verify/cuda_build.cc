@@ -91,7 +91,8 @@ Result<std::optional<std::string>> BuildDeviceHalf(const std::string& file_name,
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
   KERF_RETURN_IF_ERROR(scratch.Write(file_name, device));
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();
-  policy.Read(cuda.kerf_program, kProgramInside).WorkFolder(scratch.path());
+  const std::string own = JoinPath(cuda.resource_dir, "cuda");
+  policy.Read(cuda.kerf_program, kProgramInside).Read(own, kCudaInside).WorkFolder(scratch.path());
   sandbox::Limits limits;
   limits.wall_time = options.timeout;
   limits.cpu_time = options.timeout * 2;
@@ -105,7 +106,8 @@ Result<std::optional<std::string>> BuildDeviceHalf(const std::string& file_name,
                                    file_name,
                                    "out.cubin",
                                    cuda.arch,
-                                   cuda.toolkit + "/include"};
+                                   cuda.toolkit + "/include",
+                                   inside ? kCudaInside : own};
   argv.insert(argv.end(), names.begin(), names.end());
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, box.Run(argv));
   if (!outcome.succeeded()) {
@@ -137,6 +139,8 @@ Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::strin
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
   KERF_RETURN_IF_ERROR(scratch.Write(file_name, source));
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();
+  const std::string own = JoinPath(cuda.resource_dir, "cuda");
+  policy.Read(own, kCudaInside);
   policy.Read(options.include_dir, "/kerf/include")
       .WorkFolder(scratch.path())
       .Variable("TMPDIR", "/tmp");
@@ -151,7 +155,9 @@ Result<NativeBuild> BuildWithNvcc(const std::string& file_name, const std::strin
   const sandbox::Sandbox box(policy, limits, options.mode, available);
   std::vector<std::string> argv = build.flags;
   argv.insert(argv.begin(), nvcc);
-  argv.insert(argv.end(), {"-I" + include, "-o", "candidate.so", "-x", "cu", file_name});
+  argv.insert(argv.end(),
+              {"-I" + include, "-I" + (level.has_namespaces() ? std::string(kCudaInside) : own),
+               "-o", "candidate.so", "-x", "cu", file_name});
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, box.Run(argv));
   if (!outcome.succeeded()) {
     const CompilerLog log = CleanCompilerLog(outcome.stderr_text + outcome.stdout_text);
@@ -189,7 +195,7 @@ Result<CudaBuild> BuildCuda(const Candidate& candidate, const CudaOptions& cuda,
                             const BuildOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   CudaBuild build;
-  const std::string file_name = candidate.op_name + ".cu";
+  const std::string file_name = candidate.op_name + (candidate.impl == Impl::kHip ? ".hip" : ".cu");
   const CudaHalves halves = SplitCuda(candidate.source);
   KERF_ASSIGN_OR_RETURN(build.native, BuildHostHalf(file_name, halves.host, cuda, options));
   std::string log = build.native.log;

@@ -1,6 +1,7 @@
 #include "loop/verify/execute.h"
 
 #include <algorithm>
+#include <future>
 #include <map>
 
 #include "base/hash.h"
@@ -10,6 +11,18 @@ namespace kerf::verify {
 namespace {
 
 constexpr size_t kMostOutput = 2000;  // of what the candidate printed, in the log
+
+// A process, and what it said when it was told to load the candidate.
+struct Started {
+  Result<std::unique_ptr<Runner>> runner;
+  Exchange loaded;
+};
+
+Started StartAndLoad(const StartCandidate& start, std::chrono::milliseconds timeout) {
+  Started started{start(), {}};
+  if (started.runner.ok()) started.loaded = (*started.runner)->Load(timeout);
+  return started;
+}
 
 // Everything two processes have in common.
 class Trial {
@@ -24,13 +37,11 @@ class Trial {
   }
 
   // One process. `order`: cases; each is called once for each placement.
-  Status Round(const StartCandidate& start, const std::vector<size_t>& order,
+  Status Round(Started started, const std::vector<size_t>& order,
                const std::vector<Placement>& placements) {
-    Result<std::unique_ptr<Runner>> started = start();
-    if (!started.ok()) return std::move(started).error();
-    Runner& runner = **started;
-    const Exchange loaded = runner.Load(options_.call_timeout);
-    if (!Accept(loaded, runner, /*loading=*/true)) return {};
+    if (!started.runner.ok()) return std::move(started.runner).error();
+    Runner& runner = **started.runner;
+    if (!Accept(started.loaded, runner, /*loading=*/true)) return {};
     bool watch = true;
     for (const size_t i : order) {
       for (const Placement placement : placements) {
@@ -217,8 +228,8 @@ class Trial {
 
 }  // namespace
 
-Status Execute(const StartCandidate& start, Expectations& expectations,
-               const ExecuteOptions& options, IdSource& random, Verdict& verdict) {
+Status Execute(const Loadable& candidate, Expectations& expectations, const ExecuteOptions& options,
+               IdSource& random, Verdict& verdict) {
   std::vector<size_t> shown;
   std::vector<size_t> all;
   for (size_t i = 0; i < expectations.size(); ++i) {
@@ -227,9 +238,13 @@ Status Execute(const StartCandidate& start, Expectations& expectations,
   }
   std::reverse(all.begin(), all.end());
   Trial trial(expectations, options, random, verdict);
-  KERF_RETURN_IF_ERROR(trial.Round(start, shown, {Placement::kAtStart, Placement::kAtEnd}));
+  const auto start = [&] { return StartAndLoad(candidate.start, options.call_timeout); };
+  std::future<Started> second;
+  if (candidate.independent) second = std::async(std::launch::async, start);
+  KERF_RETURN_IF_ERROR(trial.Round(start(), shown, {Placement::kAtStart, Placement::kAtEnd}));
   if (!verdict.passed()) return {};
-  KERF_RETURN_IF_ERROR(trial.Round(start, all, {Placement::kAtEnd}));
+  KERF_RETURN_IF_ERROR(
+      trial.Round(second.valid() ? second.get() : start(), all, {Placement::kAtEnd}));
   if (!verdict.passed()) return {};
   verdict.pass_exe = true;
   for (const char* check : {"poison", "guard_pages", "canary", "inputs_sealed", "fresh_addresses",

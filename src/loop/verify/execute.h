@@ -19,6 +19,13 @@ namespace kerf::verify {
 // Starts a fresh process with the candidate.
 using StartCandidate = std::function<Result<std::unique_ptr<Runner>>()>;
 
+// A candidate that can be started.
+struct Loadable {
+  StartCandidate start;
+  // Whether two of its processes may run at once: starting takes long where a GPU is opened.
+  bool independent = true;
+};
+
 struct ExecuteOptions {
   std::chrono::milliseconds call_timeout = std::chrono::seconds(30);
   int threads = 1;
@@ -26,7 +33,7 @@ struct ExecuteOptions {
 };
 
 // Adds to the verdict what was found. An Error when kerf could not find out.
-Status Execute(const StartCandidate& start, Expectations& expectations,
-               const ExecuteOptions& options, IdSource& random, Verdict& verdict);
+Status Execute(const Loadable& candidate, Expectations& expectations, const ExecuteOptions& options,
+               IdSource& random, Verdict& verdict);
 
 }  // namespace kerf::verify

@@ -154,7 +154,7 @@ const char* Last(const char* path) {
 }  // namespace
 
 int NvrtcMain(int argc, char** argv) {
-  if (argc < 4) return 2;
+  if (argc < 5) return 2;
   Nvrtc nvrtc;
   if (!nvrtc.Open()) {
     std::fprintf(stderr, "NVRTC is not there: %s\n", ::dlerror());
@@ -173,14 +173,16 @@ int NvrtcMain(int argc, char** argv) {
     std::fprintf(stderr, "NVRTC cannot take the source\n");
     return 3;
   }
-  for (int i = 4; i < argc; ++i) nvrtc.add_name(program, argv[i]);
+  for (int i = 5; i < argc; ++i) nvrtc.add_name(program, argv[i]);
   const std::string arch = std::string("--gpu-architecture=") + argv[2];
   const std::string include = std::string("-I") + argv[3];
-  const std::string libraries = include + "/cccl";  // where CUDA 13 has nv/target and cuda/std
+  const std::string own = "-I" + std::string(argv[4]);  // hip/: HIP's names for CUDA's
+  const std::string libraries = include + "/cccl";      // where CUDA 13 has nv/target and cuda/std
   // Functions without a word before them can only be device code here.
   const char* const options[] = {arch.c_str(),
                                  include.c_str(),
                                  libraries.c_str(),
+                                 own.c_str(),
                                  "--std=c++17",
                                  "-w",
                                  "--device-as-default-execution-space"};

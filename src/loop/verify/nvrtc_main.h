@@ -1,5 +1,5 @@
 // NVRTC in a process of its own: kerf itself, started in the sandbox as
-// `kerf __nvrtc SOURCE OUTPUT ARCH INCLUDE NAME…`.
+// `kerf __nvrtc SOURCE OUTPUT ARCH CUDA_INCLUDE KERF_INCLUDE NAME…`.
 //
 // Writes the device code to OUTPUT and the compiler's words to stderr.
 #pragma once

@@ -142,6 +142,7 @@ class Race {
     report.quantity = "region_time";
     report.cache_mode = options_.cold_cache || options_.device_cold ? "cold" : "warm";
     report.warmup_calls = warmups_;
+    report.chip = options_.chip;
     report.audits = audits_;
     for (const Side& side : sides_) {
       TimingSide one{side.name};

@@ -25,7 +25,8 @@ struct PerformOptions {
   int threads = 1;
   bool cold_cache = false;
   bool device_cold = false;  // the runners flush a device's cache themselves
-  double bandwidth = 0;      // of the device's memory, bytes per second; 0: the CPU's is measured
+  std::string chip;
+  double bandwidth = 0;  // of the device's memory, bytes per second; 0: the CPU's is measured
   int least_rounds = 30;
   int most_rounds = 200;
   std::chrono::milliseconds most_time = std::chrono::seconds(10);

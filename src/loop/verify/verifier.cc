@@ -115,7 +115,7 @@ Result<Verdict> Verifier::Verify(const Candidate& candidate) {
   if (loadable.has_value()) {
     const PhaseTimer timer(clock_, verdict, "execute");
     const ExecuteOptions execute{CallTimeout(), options_.threads, options_.compat_aikg};
-    KERF_RETURN_IF_ERROR(Execute(loadable->start, *expectations_, execute, random_, verdict));
+    KERF_RETURN_IF_ERROR(Execute(*loadable, *expectations_, execute, random_, verdict));
   }
   if (verdict.passed() && options_.profile) {
     KERF_RETURN_IF_ERROR(Measure(*loadable, candidate.impl == Impl::kTriton, verdict));
@@ -152,8 +152,7 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   }
   const bool gpu_language = candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip;
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
-  if (candidate.impl == Impl::kCudaC && options_.backend == "cuda")
-    return PrepareCuda(candidate, verdict);
+  if (gpu_language && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
   }
@@ -269,7 +268,8 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
   }
   const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
-      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); }});
+      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); },
+               /*independent=*/false});
 }
 
 Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict) {
@@ -283,6 +283,7 @@ Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict
     // Runners of GPUs flush the device's cache themselves.
     perform.device_cold = true;
     perform.bandwidth = options_.memory_bandwidth;
+    perform.chip = options_.chip;
   }
   std::vector<Contender> contenders;
   contenders.push_back({"candidate", loadable.start, ""});

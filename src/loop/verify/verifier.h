@@ -54,15 +54,11 @@ struct VerifierOptions {
   bool cold_cache = false;
   std::string cuda_arch;             // "sm_90"; backend cuda only, as is the next
   std::string cuda_device;           // what CUDA_VISIBLE_DEVICES is set to
+  std::string chip;                  // its name in chips/; empty when unknown
   double memory_bandwidth = 0;       // bytes per second of the device; 0: unknown
   std::optional<PythonPort> python;  // for Python candidates and for baselines
   std::string task_text;             // for baselines
   std::string task_file_name;
-};
-
-// A candidate that can be started.
-struct Loadable {
-  StartCandidate start;
 };
 
 class Verifier {
