@@ -13,9 +13,12 @@ Messages to the server are one JSON object each, with descriptors:
 """
 
 import array
+import contextlib
 import ctypes
+import hashlib
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -23,6 +26,8 @@ import sys
 import tempfile
 import time
 import traceback
+
+import candidate_scan
 
 TABLE = struct.Struct("<8s6iQQ")
 TENSOR = struct.Struct("<iBBHiiQQQQ16q")
@@ -194,8 +199,6 @@ class NumpySide:
         pass
 
     def no_grad(self):
-        import contextlib
-
         return contextlib.nullcontext()
 
 
@@ -264,11 +267,18 @@ class Entry:
         return compiled
 
 
+class Forbidden(Exception):
+    """What the scan of a candidate found; its text has the mark the judge looks for."""
+
+
 class LaunchCounter:
-    """Counts kernels launched through Triton; a candidate of impl triton that launches none is something else."""
+    """Counts kernels launched through Triton; a candidate of impl triton that launches none is something else.
+
+    While it is muted, kernels do nothing: a result that stays the same does not come from them."""
 
     def __init__(self):
         self.count = 0
+        self.muted = False
 
     def install(self):
         import triton.runtime.interpreter as interpreter
@@ -279,6 +289,8 @@ class LaunchCounter:
             original = getattr(owner, name)
 
             def counted(self, *args, __original=original, **kwargs):
+                if counter.muted:
+                    return None
                 counter.count += 1
                 return __original(self, *args, **kwargs)
 
@@ -303,13 +315,28 @@ HARMLESS = set(
 )
 
 
+# Numbers that leave torch this way are computed with elsewhere. Few of them may be sizes.
+EXITS = ("numpy", "tolist", "__array__", "__dlpack__")
+FEW = 16
+
+
 class OperationLog:
-    """Which ATen operations ran that compute something."""
+    """Which ATen operations ran that compute something, and whether values left torch to be computed with."""
 
     def __enter__(self):
+        import torch
         from torch.utils._python_dispatch import TorchDispatchMode
 
         found = self.found = []
+        self.originals = {name: torch.Tensor.__dict__.get(name) for name in EXITS}
+        for name in EXITS:
+
+            def leaving(tensor, *args, __name=name, __original=getattr(torch.Tensor, name), **kwargs):
+                if tensor.numel() > FEW and __name not in found:
+                    found.append(__name)
+                return __original(tensor, *args, **kwargs)
+
+            setattr(torch.Tensor, name, leaving)
 
         class Mode(TorchDispatchMode):
             def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -323,7 +350,35 @@ class OperationLog:
         return self
 
     def __exit__(self, *error):
+        import torch
+
         self.mode.__exit__(*error)
+        for name, original in self.originals.items():
+            if original is None:
+                delattr(torch.Tensor, name)
+            else:
+                setattr(torch.Tensor, name, original)
+
+
+def ask_a_copy(work, seconds):
+    """What work() returns, a text, in a copy of this process; None when it raises or takes too long.
+
+    Whatever it does to the state of the candidate is gone with the copy."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        try:
+            os.write(writer, work().encode()[:4096])
+        finally:
+            os._exit(0)
+    os.close(writer)
+    ready, _, _ = select.select([reader], [], [], seconds)
+    text = os.read(reader, 4096).decode() if ready else ""
+    os.close(reader)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return text or None
 
 
 class Child:
@@ -390,6 +445,7 @@ class Child:
     def load(self, command):
         try:
             if self.candidate["impl"] == "triton":
+                self.refuse_forbidden()
                 self.launches = LaunchCounter()
                 self.launches.install()
             self.entry.load()
@@ -398,7 +454,16 @@ class Child:
             return
         self.reply(LOADED, command)
 
+    def refuse_forbidden(self):
+        with open(self.candidate["path"], "rb") as file:
+            found = candidate_scan.find_forbidden(file.read())
+        if found is not None:
+            line, reason, text = found
+            raise Forbidden(f"kerf:{reason} {text} (line {line})")
+
     def explain(self, error):
+        if isinstance(error, Forbidden):
+            return str(error)
         lines = traceback.extract_tb(error.__traceback__)
         own = [line for line in lines if line.filename == self.candidate["path"]]
         where = f" (line {own[-1].lineno}: {own[-1].line})" if own else ""
@@ -411,15 +476,14 @@ class Child:
         self.prepared = None
         self.result = None
         self.calls += 1
+        # Calls on the clock are left alone. Which ones that are, the candidate is not told.
+        watched = command[0] == CALL and self.launches is not None and isinstance(self.side, TorchSide)
+        muted = self.run_muted(call) if watched and self.calls == 1 else None
+        log = OperationLog() if watched else None
         try:
             ran = time.perf_counter_ns()
-            with self.side.no_grad():
-                if self.calls == 1 and self.candidate["impl"] == "triton" and isinstance(self.side, TorchSide):
-                    with OperationLog() as log:
-                        result = run()
-                else:
-                    log = None
-                    result = run()
+            with self.side.no_grad(), log or contextlib.nullcontext():
+                result = run()
                 self.side.synchronize()
             region_ns = time.perf_counter_ns() - ran
             if not fetch:
@@ -438,8 +502,11 @@ class Child:
             return
         if log is not None and log.found:
             self.reply(
-                RAISED, command, "kerf:library_fallback it computes with torch: " + ", ".join(log.found[:8])
+                RAISED, command, "kerf:library_fallback it computes outside its kernels: " + ", ".join(log.found[:8])
             )
+            return
+        if muted is not None and muted == self.digest(result):
+            self.reply(RAISED, command, "kerf:library_fallback the result is the same when its kernels do nothing")
             return
         try:
             text = self.store(call, result)
@@ -448,6 +515,30 @@ class Child:
             return
         call.close()
         self.reply(DONE, command, text, region_ns=region_ns)
+
+    def digest(self, result):
+        """Of the values of a result; empty when there is nothing in it that a kernel could have written."""
+        leaves = flatten(result)
+        if not all(self.side.is_plain(leaf) for leaf in leaves) or not any(bool(leaf.any()) for leaf in leaves):
+            return ""
+        digest = hashlib.sha256()
+        for leaf in leaves:
+            digest.update(f"{self.side.spec(leaf)};".encode())
+            digest.update(self.side.raw(leaf))
+        return digest.hexdigest()
+
+    def run_muted(self, call):
+        """The digest of what comes out when kernels do nothing; None when that cannot be told.
+
+        Before the first call that counts, so that no right result lies about in memory. A launcher may rely on what
+        its kernels write, and never return."""
+
+        def work():
+            self.launches.muted = True
+            with self.side.no_grad():
+                return self.digest(self.entry(call, self.entry.arguments(call))())
+
+        return ask_a_copy(work, seconds=2)
 
     def fetch(self, command):
         call, result = self.result
@@ -541,8 +632,15 @@ class Server:
         for name in self.frameworks:
             __import__(name)
         if "triton" in self.frameworks:
+            import triton.compiler.code_generator  # noqa: F401
             import triton.language  # noqa: F401
             import triton.runtime.interpreter  # noqa: F401
+        if "triton" in self.frameworks and "torch" in self.frameworks:
+            import torch
+
+            # The first operation that is logged makes torch import hundreds of modules; a child would do so each time.
+            with OperationLog():
+                torch.empty(1)
 
     def serve(self):
         while True:
@@ -592,6 +690,8 @@ class Server:
 
 
 def main():
+    # The names in this folder are not for candidates.
+    sys.path.pop(0)
     # The children's memory holds the server's; nobody inside may look at it.
     prctl(PR_SET_DUMPABLE, 0)
     channel = socket.socket(fileno=os.dup(0))

@@ -7,6 +7,7 @@
      "out": "out",                             the folder to fill; made when missing
      "seeds": [0, 1, 2],                       one case for each (and each variant of a dynamic task)
      "hidden": 1,                              how many cases with hidden shapes to try; default 0
+     "twin": true,                             a second case that differs from the first in one element; default false
      "check": true,                            fill `checks`; default false
      "baselines": ["eager", "torch.compile"],  default none
      "oracle": true, "lower": true,            default true
@@ -29,9 +30,12 @@ import sys
 # Run as a file, so that the path holds this folder's parent and not the folder, whose names are common ones.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from kerf import baselines, frameworks, hidden_shapes, task_checks, values  # noqa: E402
+from kerf import baselines, frameworks, hidden_shapes, task_checks, twin_case, values  # noqa: E402
 from kerf.reference_case import Case, discarding  # noqa: E402
 from kerf.task_module import Task, TaskError, stage  # noqa: E402
+
+# An element may not matter: relu() of another negative value is the same.
+TWIN_ATTEMPTS = 4
 
 
 def make_reference(request):
@@ -77,6 +81,22 @@ class Maker:
         self.manifest["notes"] += [note for note in case.notes if note not in self.manifest["notes"]]
         if len(self.manifest["cases"]) == 1:
             self._first_case(case, seed)
+            if self.request.get("twin"):
+                self._add_twin(case, seed)
+
+    def _add_twin(self, first, seed):
+        for attempt in range(TWIN_ATTEMPTS):
+            call = twin_case.draw(self.framework, first.fresh_call(), seed + 15485863 * (attempt + 1))
+            if call is None:
+                return
+            try:
+                same = first.gives_stored_outputs(first.run(call=call.map_tensors(self.framework, self.framework.copy)))
+            except TaskError:
+                return  # not every input may be changed
+            if not same:
+                self._add(seed, 0, False, first.model, call)
+                self.manifest["cases"][-1]["twin_of"] = 0
+                return
 
     def _first_case(self, case, seed):
         if self.request.get("check"):

@@ -246,6 +246,9 @@ class ManifestReader {
         json_.ReadInt(one.seed);
       } else if (key == "variant") {
         json_.ReadInt(one.variant);
+      } else if (key == "twin_of") {
+        one.twin = true;
+        json_.Skip();
       } else if (key == "hidden") {
         json_.ReadBool(one.hidden);
       } else if (key == "input_file") {

@@ -35,6 +35,7 @@ struct ReferenceCase {
   int64_t seed = 0;
   int64_t variant = 0;
   bool hidden = false;
+  bool twin = false;       // differs from the first case in one element only
   std::string input_file;  // a path; from ParseManifest() the name alone
   std::string output_file;
   std::vector<Argument> inputs;

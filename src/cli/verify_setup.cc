@@ -57,6 +57,7 @@ Result<Reference> GetReference(const VerifyRequest& request, const std::string& 
                         SecretSeeds(context.fs, cache_dir, setup.task.sha256, request.seeds));
   options.hidden = setup.task.dynamic ? 2 : 0;
   options.check = true;
+  options.twin = true;
   options.mode = request.mode;
   options.threads = request.threads;
   context.out.Progress("running the reference");

@@ -60,6 +60,7 @@ std::string MakeRequest(const TaskFile& task, const ReferenceOptions& options,
   json.Key("seeds").BeginArray();
   for (const int64_t seed : options.seeds) json.Int(seed);
   json.EndArray().Key("hidden").Int(options.hidden).Key("check").Bool(options.check);
+  json.Key("twin").Bool(options.twin);
   json.Key("baselines").BeginArray();
   for (const std::string& name : options.baselines) json.String(name);
   json.EndArray().Key("threads").Int(ThreadCount(options));
@@ -245,8 +246,8 @@ std::string ReferenceKey(const TaskFile& task, const ReferenceOptions& options,
   std::string text = "reference 1\n" + task.sha256 + "\n" + FrameworkName(task.framework) + "\n" +
                      interpreter.framework_version + "\n" + interpreter.python_version + "\n" +
                      resource::ContentHash("python/") + "\n";
-  text += std::to_string(options.hidden) + "\n" + (options.check ? "check" : "") + "\n" +
-          std::to_string(ThreadCount(options)) + "\nseeds";
+  text += std::to_string(options.hidden) + "\n" + (options.check ? "check" : "") +
+          (options.twin ? "twin" : "") + "\n" + std::to_string(ThreadCount(options)) + "\nseeds";
   for (const int64_t seed : options.seeds) text += " " + std::to_string(seed);
   text += "\nbaselines";
   for (const std::string& name : options.baselines) text += " " + name;

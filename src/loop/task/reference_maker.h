@@ -29,6 +29,7 @@ namespace kerf::task {
 struct ReferenceOptions {
   std::vector<int64_t> seeds = {0, 1, 2};
   int hidden = 0;      // cases with hidden shapes, where the task allows other sizes
+  bool twin = false;   // also a case that differs from the first in one element
   bool check = false;  // also find out whether the task is fit: Reference::checks
   // "eager", "torch.compile". The latter lets the sandbox execute what it compiles in there.
   std::vector<std::string> baselines;

@@ -22,7 +22,7 @@ Finding JudgeReply(const Exchange& exchange);
 // The process is gone. `fault` is what its own handler told before, a hint only.
 Finding JudgeOutcome(const sandbox::Outcome& outcome, const std::string& fault);
 
-// Whether it went on working after it had answered, or left processes.
+// Whether it went on working after it had answered, left processes, or loaded what it may not.
 Finding JudgeWatch(const Exchange& exchange);
 
 }  // namespace kerf::verify

@@ -254,7 +254,12 @@ Result<InputFile> InputFile::Make(const Reference& reference, const ReferenceCas
     }
     std::memcpy(to, names.data(), names.size());
     for (const Part& part : parts) {
-      char* data = map.data() + part.wire.segment_offset + part.wire.data_offset;
+      char* segment = map.data() + part.wire.segment_offset;
+      char* data = segment + part.wire.data_offset;
+      const uint64_t end = part.wire.data_offset + part.wire.bytes;
+      // NaN in every float type: a kernel that reads a little beyond a tensor shall not find zeros.
+      std::memset(segment, 0xff, part.wire.data_offset);
+      std::memset(segment + end, 0xff, part.wire.segment_bytes - end);
       if (part.argument != nullptr) {
         std::memcpy(data, stored.data() + part.argument->tensor.offset, part.wire.bytes);
         if (touch) touch(part.argument->tensor, data);

@@ -35,9 +35,22 @@ constexpr const char* kRunsPrograms[] = {
     "execle", "execvpe", "fexecve", "posix_spawn", "posix_spawnp", "system", "popen", "clone"};
 constexpr const char* kLoadsLibraries[] = {"dlopen", "dlmopen", "dlsym", "dlvsym",
                                            "__libc_dlopen_mode"};
-constexpr const char* kReachesOut[] = {
-    "syscall",           "socket",  "connect", "bind",   "ptrace",  "process_vm_readv",
-    "process_vm_writev", "sendmsg", "send",    "sendto", "recvmsg", "pidfd_open"};
+constexpr const char* kReachesOut[] = {"syscall",
+                                       "socket",
+                                       "connect",
+                                       "bind",
+                                       "ptrace",
+                                       "process_vm_readv",
+                                       "process_vm_writev",
+                                       "sendmsg",
+                                       "send",
+                                       "sendto",
+                                       "recvmsg",
+                                       "pidfd_open",
+                                       "kill",
+                                       "killpg",
+                                       "tgkill",
+                                       "sigqueue"};
 constexpr const char* kClocks[] = {"clock_gettime", "gettimeofday",    "time",           "clock",
                                    "nanosleep",     "clock_nanosleep", "__clock_gettime"};
 
@@ -47,15 +60,6 @@ const char* FirstIn(const std::vector<std::string>& names, const char* const (&l
     if (std::find(names.begin(), names.end(), word) != names.end()) return word;
   }
   return nullptr;
-}
-
-bool IsAllowedLibrary(const std::string& name) {
-  for (const char* start :
-       {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libomp.so",
-        "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so", "libcudart.so"}) {
-    if (name.rfind(start, 0) == 0) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -94,6 +98,15 @@ Result<ElfSymbols> ReadElfSymbols(std::string_view bytes) {
     }
   }
   return symbols;
+}
+
+bool IsAllowedLibrary(const std::string& name) {
+  for (const char* start :
+       {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libomp.so",
+        "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so", "libcudart.so"}) {
+    if (name.rfind(start, 0) == 0) return true;
+  }
+  return false;
 }
 
 std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols) {

@@ -28,4 +28,7 @@ struct ForbiddenUse {
 // calls, sockets. What gets past this is met by the sandbox; this gives it a name before it runs.
 std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols);
 
+// Whether a candidate may need this library: the language's own, "libm.so.6".
+bool IsAllowedLibrary(const std::string& name);
+
 }  // namespace kerf::verify

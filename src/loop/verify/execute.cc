@@ -81,11 +81,12 @@ class Trial {
       verdict_.Blame(VerdictStatus::kRuntimeError, "out_of_bounds_write", "it wrote " + canary);
       verdict_.log = "write " + canary + "\n";
     }
-    if (verdict_.passed()) JudgeOutputs(i, called, out);
+    // Before the outputs: what is missing there may still be in the making.
     if (watch) {
       const Finding finding = JudgeWatch(called);
       if (finding.bad()) verdict_.Blame(finding.status, finding.reason, finding.text);
     }
+    if (verdict_.passed()) JudgeOutputs(i, called, out);
     Mark(report);
     return {};
   }

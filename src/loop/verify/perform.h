@@ -32,6 +32,8 @@ struct PerformOptions {
   std::chrono::milliseconds most_time = std::chrono::seconds(10);
   double target_width = 0.02;  // half the confidence interval of the speedup
   int audits = 3;
+  // The candidate's runner is of the same kind as the baseline's, and takes as long around a call.
+  bool same_runner = false;
 };
 
 // `contenders`: the candidate first, the baselines after it; the first baseline is what audits

@@ -6,11 +6,13 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+
+#include "loop/verify/elf_symbols.h"
+#include "loop/verify/process_view.h"
 
 namespace kerf::verify {
 namespace {
@@ -20,32 +22,11 @@ using SteadyClock = std::chrono::steady_clock;
 // Longer than a pool of threads needs to go to sleep when its work is done.
 constexpr std::chrono::microseconds kWatchGrace{1000};
 constexpr std::chrono::microseconds kWatchPause{500};
-
-// Whether a thread of the process runs, or would if it got a core. The first thread is the runner's
-// own: it tidies up after its answer, which takes as long as the machine lets it.
-bool IsBusy(pid_t pid) {
-  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
-  std::error_code error;
-  for (const auto& task : std::filesystem::directory_iterator(tasks, error)) {
-    if (task.path().filename() == std::to_string(pid)) continue;
-    std::ifstream file(task.path() / "stat");
-    std::string line;
-    std::getline(file, line);
-    // The name stands in parentheses and may hold any character; the state is the word after the
-    // last one.
-    const size_t end = line.rfind(')');
-    if (end != std::string::npos && end + 2 < line.size() && line[end + 2] == 'R') return true;
-  }
-  return false;
-}
-
-int CountChildren(pid_t pid) {
-  const std::string base = "/proc/" + std::to_string(pid) + "/task/" + std::to_string(pid);
-  std::ifstream file(base + "/children");
-  int count = 0;
-  for (pid_t child = 0; file >> child;) ++count;
-  return count;
-}
+constexpr int kWatchSamples = 6;
+// On a machine with much else to do, work in the background gets on slowly: as long as a thread
+// wants to run, it is watched until it has used this much, or for so long.
+constexpr std::chrono::milliseconds kWatchedWork{2};
+constexpr std::chrono::milliseconds kWatchPatience{200};
 
 }  // namespace
 
@@ -108,7 +89,9 @@ Exchange Runner::Load(std::chrono::milliseconds timeout) {
 Exchange Runner::Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                       bool watch) {
   Exchange exchange = Ask(Command::Kind::kCall, &in, &out, timeout, &out);
-  if (watch && exchange.kind == Exchange::Kind::kReplied) Watch(exchange);
+  const bool done =
+      exchange.kind == Exchange::Kind::kReplied && exchange.reply.kind == Reply::Kind::kDone;
+  if (watch && done) Watch(exchange, timeout);
   return exchange;
 }
 
@@ -225,13 +208,47 @@ bool Runner::Receive(Exchange& exchange, pid_t& sender) {
   return true;
 }
 
-void Runner::Watch(Exchange& exchange) const {
-  std::this_thread::sleep_for(kWatchGrace);
-  for (int i = 0; i < kWatchSamples; ++i) {
-    exchange.busy_after += IsBusy(pid_) ? 1 : 0;
-    std::this_thread::sleep_for(kWatchPause);
+std::chrono::nanoseconds Runner::CpuTime() const { return verify::CpuTime(pid_); }
+
+int Runner::CountOthers() const { return verify::CountOthers(pid_); }
+
+void Runner::WatchLibraries(const std::vector<std::string>& files) {
+  known_files_ = ExecutableFiles(pid_);
+  known_files_.insert(known_files_.end(), files.begin(), files.end());
+}
+
+void Runner::Watch(Exchange& exchange, std::chrono::milliseconds timeout) {
+  // Once it answers this, it has cleaned up after the call; a second answer to the call comes to
+  // light here as well.
+  const Exchange ping = Ping(timeout);
+  exchange.processes_after = CountOthers();
+  if (ping.kind != Exchange::Kind::kReplied) {
+    exchange.kind = ping.kind;
+    return;
   }
-  exchange.processes_after = CountChildren(pid_);
+  std::this_thread::sleep_for(kWatchGrace);
+  const auto end = SteadyClock::now() + kWatchPatience;
+  const std::chrono::nanoseconds before = CpuTime();
+  bool busy = true;
+  for (int i = 0;
+       i < kWatchSamples || (busy && exchange.cpu_after < kWatchedWork && SteadyClock::now() < end);
+       ++i) {
+    std::this_thread::sleep_for(kWatchPause);
+    busy = IsBusy(pid_);
+    const std::chrono::nanoseconds now = CpuTime();
+    if (now < before) {  // it has died meanwhile
+      exchange.kind = Exchange::Kind::kGone;
+      return;
+    }
+    exchange.cpu_after = now - before;
+  }
+  exchange.processes_after = CountOthers();
+  if (known_files_.empty()) return;
+  for (const std::string& name : ExecutableFiles(pid_)) {
+    const bool known =
+        std::find(known_files_.begin(), known_files_.end(), name) != known_files_.end();
+    if (!known && !IsAllowedLibrary(name)) exchange.foreign_library = name;
+  }
 }
 
 const Result<sandbox::Outcome>& Runner::End() {

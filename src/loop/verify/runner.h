@@ -25,8 +25,6 @@
 
 namespace kerf::verify {
 
-constexpr int kWatchSamples = 6;
-
 struct Exchange {
   enum class Kind {
     kReplied,
@@ -38,10 +36,11 @@ struct Exchange {
   Reply reply;
   std::string text;                  // the reply's, safe to use
   std::chrono::nanoseconds wall{0};  // on the judge's clock
-  // When asked for: how often, of kWatchSamples looks, a thread of it was at work after it had
-  // answered; and how many children it left.
-  int busy_after = 0;
+  // When asked for: what it used of the processor after it had answered and cleaned up, how many
+  // processes it left, and a library it loaded that no candidate needs.
+  std::chrono::nanoseconds cpu_after{0};
   int processes_after = 0;
+  std::string foreign_library;
 };
 
 class Runner {
@@ -68,6 +67,12 @@ class Runner {
   // Brings the outputs of the last Go() into their file.
   Exchange Fetch(std::chrono::milliseconds timeout);
   Exchange Ping(std::chrono::milliseconds timeout);
+  // From outside: process_view.h.
+  [[nodiscard]] std::chrono::nanoseconds CpuTime() const;
+  [[nodiscard]] int CountOthers() const;
+  // From now on a watched call also tells what code was loaded besides these files and the
+  // language's own libraries.
+  void WatchLibraries(const std::vector<std::string>& files);
   // What instrumented candidates wrote about themselves since this was last asked; also after the
   // process's end.
   std::string TakeFindings();
@@ -83,7 +88,7 @@ class Runner {
   // False when nothing, or not a whole reply, came. `sender` is the pid of who sent it.
   bool Receive(Exchange& exchange, pid_t& sender);
   bool Await(std::chrono::steady_clock::time_point until);
-  void Watch(Exchange& exchange) const;
+  void Watch(Exchange& exchange, std::chrono::milliseconds timeout);
   void Signal(int signal) const;
 
   Fd socket_;
@@ -96,6 +101,7 @@ class Runner {
   Fd findings_;
   off_t findings_read_ = 0;
   uint64_t calls_ = 0;
+  std::vector<std::string> known_files_;  // empty: not watched
 };
 
 // A runner that has a sandbox of its own.

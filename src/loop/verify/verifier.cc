@@ -52,6 +52,24 @@ SandboxReport DescribeSandbox(const VerifierOptions& options) {
   return report;
 }
 
+// Room for workspaces many times the size of the tensors; one that takes more has lost count.
+uint64_t CandidateMemory(const Reference& reference) {
+  constexpr uint64_t kLeast = uint64_t{2} << 30;
+  constexpr uint64_t kWorkspaces = 16;
+  uint64_t most = 0;
+  for (const ReferenceCase& one : reference.cases) {
+    uint64_t bytes = 0;
+    for (const auto* list : {&one.inputs, &one.parameters}) {
+      for (const Argument& argument : *list) {
+        if (argument.kind == Argument::Kind::kTensor) bytes += argument.tensor.spec.bytes();
+      }
+    }
+    for (const StoredTensor& output : one.outputs) bytes += output.spec.bytes();
+    most = std::max(most, bytes);
+  }
+  return kLeast + kWorkspaces * most;
+}
+
 // Adds the time of a phase to the verdict when it ends.
 class PhaseTimer {
  public:
@@ -99,7 +117,9 @@ Result<Verdict> Verifier::Verify(const Candidate& candidate) {
     const ExecuteOptions execute{CallTimeout(), options_.threads, options_.compat_aikg};
     KERF_RETURN_IF_ERROR(Execute(*loadable, *expectations_, execute, random_, verdict));
   }
-  if (verdict.passed() && options_.profile) KERF_RETURN_IF_ERROR(Measure(*loadable, verdict));
+  if (verdict.passed() && options_.profile) {
+    KERF_RETURN_IF_ERROR(Measure(*loadable, candidate.impl == Impl::kTriton, verdict));
+  }
   if (verdict.passed()) JudgeTask(verdict);
   verdict.ms = Milliseconds(clock_.MonotonicNanos() - begin);
   if (verdict.passed()) verdict.summary = "passed";
@@ -219,9 +239,17 @@ Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerO
   runner.threads = options_.threads;
   // Every call has its own limit; this one only ends what escapes it.
   runner.wall_time = CallTimeout() * static_cast<int64_t>(2 + 2 * expectations_->size());
+  if (options_.backend == "cpu") runner.memory_bytes = CandidateMemory(reference_);
   if (options_.profile) runner.wall_time += std::chrono::minutes(10);
   const RunnerSpec spec = NativeRunnerSpec(build.library, runner);
-  return std::optional<Loadable>(Loadable{[spec] { return StartRunner(spec); }});
+  // On a GPU the driver brings any number of libraries.
+  const bool watch = options_.backend == "cpu";
+  const std::string file = BaseName(build.library);
+  return std::optional<Loadable>(Loadable{[spec, watch, file]() -> Result<std::unique_ptr<Runner>> {
+    KERF_ASSIGN_OR_RETURN(std::unique_ptr<Runner> started, StartRunner(spec));
+    if (watch) started->WatchLibraries({"candidate.so", file});
+    return started;
+  }});
 }
 
 Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
@@ -244,12 +272,13 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
                /*independent=*/false});
 }
 
-Status Verifier::Measure(const Loadable& loadable, Verdict& verdict) {
+Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict) {
   const PhaseTimer timer(clock_, verdict, "perform");
   PerformOptions perform;
   perform.call_timeout = CallTimeout();
   perform.threads = options_.threads;
   perform.cold_cache = options_.cold_cache;
+  perform.same_runner = python;
   if (options_.backend == "cuda") {
     // Runners of GPUs flush the device's cache themselves.
     perform.device_cold = true;

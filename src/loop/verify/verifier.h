@@ -83,7 +83,7 @@ class Verifier {
   Result<std::optional<Loadable>> Load(const NativeBuild& build, RunnerOptions runner,
                                        Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
-  Status Measure(const Loadable& loadable, Verdict& verdict);
+  Status Measure(const Loadable& loadable, bool python, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
   // `compile`: what the interpreter compiles in there may be executed (Triton on a GPU, inductor).
   Result<std::unique_ptr<WarmInterpreter>> StartServer(const std::vector<std::string>& packages,

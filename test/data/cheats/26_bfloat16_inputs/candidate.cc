@@ -1,0 +1,27 @@
+// Factors rounded to bfloat16.
+#include <kerf/kernel.h>
+#include <string.h>
+
+static float Round(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+  memcpy(&value, &bits, 4);
+  return value;
+}
+
+KERF_KERNEL(call) {
+  const float* x = kerf_data<float>(call->inputs[0]);
+  const float* weight = kerf_data<float>(call->params[0]);
+  const float* bias = kerf_data<float>(call->params[1]);
+  float* y = kerf_data<float>(call->outputs[0]);
+  const int64_t rows = call->inputs[0].shape[0], in = call->inputs[0].shape[1], out = call->params[0].shape[0];
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t o = 0; o < out; ++o) {
+      float sum = 0;
+      for (int64_t k = 0; k < in; ++k) sum += Round(x[r * in + k]) * Round(weight[o * in + k]);
+      y[r * out + o] = sum + bias[o];
+    }
+  }
+  return 0;
+}

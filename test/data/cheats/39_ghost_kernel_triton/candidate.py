@@ -1,0 +1,31 @@
+"""A kernel whose result nobody uses."""
+
+import numpy as np
+import torch
+import torch.nn as nn
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def silu_kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    tl.store(y + at, value / (1 + tl.exp(-value)), mask=at < n)
+
+
+def silu(x):
+    y = torch.empty_like(x)
+    silu_kernel[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), BLOCK=256)
+    return y
+
+
+@triton.jit
+def ghost(y, BLOCK: tl.constexpr):
+    tl.store(y + tl.arange(0, BLOCK), tl.zeros([BLOCK], dtype=tl.float32))
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        ghost[(1,)](torch.empty_like(x), BLOCK=16)
+        return torch.from_numpy(np.divide(x.numpy(), 1 + np.exp(-x.numpy())))

@@ -1,0 +1,19 @@
+// A static workspace.
+#include <kerf/kernel.h>
+
+KERF_KERNEL(call) {
+  const float* x = kerf_data<float>(call->inputs[0]);
+  const float* weight = kerf_data<float>(call->params[0]);
+  const float* bias = kerf_data<float>(call->params[1]);
+  float* y = kerf_data<float>(call->outputs[0]);
+  const int64_t rows = call->inputs[0].shape[0], in = call->inputs[0].shape[1], out = call->params[0].shape[0];
+  static float sums[4096];  // kept between calls, written before it is read
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t o = 0; o < out; ++o) sums[o] = bias[o];
+    for (int64_t k = 0; k < in; ++k) {
+      for (int64_t o = 0; o < out; ++o) sums[o] += x[r * in + k] * weight[o * in + k];
+    }
+    for (int64_t o = 0; o < out; ++o) y[r * out + o] = sums[o];
+  }
+  return 0;
+}

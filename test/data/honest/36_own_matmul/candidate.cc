@@ -1,0 +1,23 @@
+// A product of its own, in tiles.
+#include <kerf/kernel.h>
+
+KERF_KERNEL(call) {
+  const float* x = kerf_data<float>(call->inputs[0]);
+  const float* weight = kerf_data<float>(call->params[0]);
+  const float* bias = kerf_data<float>(call->params[1]);
+  float* y = kerf_data<float>(call->outputs[0]);
+  const int64_t rows = call->inputs[0].shape[0], in = call->inputs[0].shape[1], out = call->params[0].shape[0];
+  constexpr int64_t kTile = 16;
+  for (int64_t i = 0; i < rows * out; ++i) y[i] = bias[i % out];
+  for (int64_t first = 0; first < in; first += kTile) {
+    const int64_t last = first + kTile < in ? first + kTile : in;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t o = 0; o < out; ++o) {
+        float sum = 0;
+        for (int64_t k = first; k < last; ++k) sum += x[r * in + k] * weight[o * in + k];
+        y[r * out + o] += sum;
+      }
+    }
+  }
+  return 0;
+}
