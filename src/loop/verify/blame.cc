@@ -54,8 +54,25 @@ Finding FromLimit(const sandbox::Outcome& outcome) {
 
 bool Has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
 
+// What the Python runner noticed itself is marked: "kerf:input_write input0".
+Finding FromException(const std::string& text) {
+  constexpr std::string_view kMark = "kerf:";
+  if (text.rfind(kMark, 0) != 0) return {VerdictStatus::kRuntimeError, "exception", text};
+  const size_t end = text.find(' ');
+  const std::string reason = text.substr(kMark.size(), end - kMark.size());
+  const std::string rest = end == std::string::npos ? "" : text.substr(end + 1);
+  if (IsReasonOf(VerdictStatus::kCallError, reason)) {
+    return {VerdictStatus::kCallError, reason, rest};
+  }
+  if (reason == "device_error") return {VerdictStatus::kRuntimeError, reason, rest};
+  if (reason == "input_write") return {VerdictStatus::kRuntimeError, reason, "it changed " + rest};
+  if (IsReasonOf(VerdictStatus::kCheat, reason)) return {VerdictStatus::kCheat, reason, rest};
+  return {VerdictStatus::kRuntimeError, "exception", text};
+}
+
 // Why a candidate could not be loaded: dlopen's words, or Python's exception.
 Finding FromLoadFailure(const std::string& text) {
+  if (text.rfind("kerf:", 0) == 0) return FromException(text);
   if (Has(text, "SyntaxError: ") || Has(text, "IndentationError: ")) {
     return {VerdictStatus::kCompileError, "syntax", text};
   }
@@ -64,19 +81,6 @@ Finding FromLoadFailure(const std::string& text) {
   }
   const bool missing = Has(text, "no function kerf_kernel") || Has(text, "defines neither");
   return {VerdictStatus::kCallError, missing ? "entry_missing" : "load_failed", text};
-}
-
-// What the Python runner noticed itself is marked: "kerf:input_write input0".
-Finding FromException(const std::string& text) {
-  constexpr std::string_view kMark = "kerf:";
-  if (text.rfind(kMark, 0) != 0) return {VerdictStatus::kRuntimeError, "exception", text};
-  const size_t end = text.find(' ');
-  const std::string reason = text.substr(kMark.size(), end - kMark.size());
-  const std::string rest = end == std::string::npos ? "" : text.substr(end + 1);
-  if (reason == "device_error") return {VerdictStatus::kRuntimeError, reason, rest};
-  if (reason == "input_write") return {VerdictStatus::kRuntimeError, reason, "it changed " + rest};
-  if (IsReasonOf(VerdictStatus::kCheat, reason)) return {VerdictStatus::kCheat, reason, rest};
-  return {VerdictStatus::kRuntimeError, "exception", text};
 }
 
 }  // namespace

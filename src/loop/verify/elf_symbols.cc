@@ -49,7 +49,10 @@ const char* FirstIn(const std::vector<std::string>& names, const char* const (&l
   return nullptr;
 }
 
-bool IsAllowedLibrary(const std::string& name) {
+bool IsAllowedLibrary(const std::string& name, bool torch) {
+  for (const char* start : {"libtorch", "libc10", "libpython"}) {
+    if (torch && name.rfind(start, 0) == 0) return true;
+  }
   for (const char* start :
        {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libomp.so",
         "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so", "libcudart.so"}) {
@@ -96,7 +99,7 @@ Result<ElfSymbols> ReadElfSymbols(std::string_view bytes) {
   return symbols;
 }
 
-std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols) {
+std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols, bool torch) {
   if (const char* name = FirstIn(symbols.imported, kLoadsLibraries)) {
     return ForbiddenUse{"library_fallback",
                         std::string("it calls ") + name +
@@ -115,7 +118,7 @@ std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols) {
                         std::string("it defines ") + name + "(): a kernel does not replace clocks"};
   }
   for (const std::string& library : symbols.needed) {
-    if (!IsAllowedLibrary(library)) {
+    if (!IsAllowedLibrary(library, torch)) {
       return ForbiddenUse{
           "library_fallback",
           "it needs " + library + ": a kernel is to be written, not to be found in a library"};
