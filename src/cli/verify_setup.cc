@@ -87,6 +87,15 @@ Status TakeGpu(VerifySetup& setup, verify::VerifierOptions& options, Context& co
   return {};
 }
 
+// The package folder with headers to compile extensions against; empty when there is none.
+std::string TorchDir(const task::Interpreter& interpreter) {
+  for (const std::string& folder : interpreter.import_paths) {
+    const std::string package = JoinPath(folder, "torch");
+    if (::access((package + "/include/torch/extension.h").c_str(), R_OK) == 0) return package;
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context) {
@@ -127,7 +136,7 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
                         sandbox::ChooseLevel(request.mode, *options.available));
   KERF_ASSIGN_OR_RETURN(const task::PythonView view,
                         task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
-  options.python = {view.policy, view.python, interpreter.include_path};
+  options.python = {view.policy, view.python, interpreter.include_path, TorchDir(interpreter)};
   KERF_ASSIGN_OR_RETURN(setup.verifier,
                         verify::Verifier::Make(std::move(reference), std::move(options),
                                                context.clock, *setup.random));

@@ -64,6 +64,9 @@ Finding FromException(const std::string& text) {
   const size_t end = text.find(' ');
   const std::string reason = text.substr(kMark.size(), end - kMark.size());
   const std::string rest = end == std::string::npos ? "" : text.substr(end + 1);
+  if (IsReasonOf(VerdictStatus::kCallError, reason)) {
+    return {VerdictStatus::kCallError, reason, rest};
+  }
   if (reason == "device_error") return {VerdictStatus::kRuntimeError, reason, rest};
   if (reason == "input_write") return {VerdictStatus::kRuntimeError, reason, "it changed " + rest};
   if (IsReasonOf(VerdictStatus::kCheat, reason)) return {VerdictStatus::kCheat, reason, rest};
