@@ -493,7 +493,8 @@ class Swft:
         try:
             import swft  # noqa: F401
         except ImportError as error:
-            raise Missing(f"the package swft is not there ({error}); it belongs to github.com/mindspore-ai/akg") from error
+            raise Missing(f"the package swft is not there ({error}); build it from the folder swft of "
+                          "github.com/mindspore-ai/akg") from error
         shutil.copy(os.path.join(HERE, PROJECT["candidate"]), folder)
         os.chdir(folder)
         module = load_module(os.path.join(folder, PROJECT["candidate"]), "candidate")

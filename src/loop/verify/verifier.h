@@ -81,7 +81,10 @@ class Verifier {
   // not be.
   Result<std::optional<Loadable>> Load(const NativeBuild& build, RunnerOptions runner,
                                        Verdict& verdict);
-  Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
+  // Triton and SWFT, in a server that is `kept` for the next candidate.
+  Result<std::optional<Loadable>> PreparePython(const Candidate& candidate,
+                                                std::unique_ptr<WarmInterpreter>& kept,
+                                                Verdict& verdict);
   Status Measure(const Loadable& loadable, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
   // `compile`: what the interpreter compiles in there may be executed (Triton on a GPU, inductor).
@@ -100,6 +103,7 @@ class Verifier {
   std::vector<Scratch> compiler_folders_;            // outlive the interpreters
   // Started when first needed, kept for the next candidate.
   std::unique_ptr<WarmInterpreter> triton_;
+  std::unique_ptr<WarmInterpreter> swft_;
   std::unique_ptr<WarmInterpreter> eager_;
   std::unique_ptr<WarmInterpreter> compiled_;
 };
