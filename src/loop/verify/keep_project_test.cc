@@ -74,8 +74,10 @@ class KeepProjectTest : public testing::Test {
 
   // As a person would: no kerf, no sandbox, none of kerf's variables.
   ProcessOutcome RunScript() {
+    const char* own = std::getenv("PATH");
+    const std::string path = own != nullptr ? own : "/usr/bin:/bin";
     return *RunProcess({.argv = {Python(), folder_ + "/verify_act.py"},
-                        .environment = {{"PATH=" + std::string(std::getenv("PATH"))}},
+                        .environment = {{"PATH=" + path}},
                         .timeout = std::chrono::seconds(60)});
   }
 
