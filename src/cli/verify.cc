@@ -107,17 +107,14 @@ Result<int> JudgeStream(const Args& args, Context& context) {
     KERF_ASSIGN_OR_RETURN(const bool more, reader.Next(line));
     if (!more) break;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    Result<StreamedCandidate> streamed =
+    const StreamedCandidate streamed =
         ParseStreamedCandidate(context.fs, line, args.Get("--impl"), setup.task.op_name);
-    if (!streamed.ok()) {
-      context.out.Data(ErrorLine("null", streamed.error()));
-      all_passed = false;
-    } else {
-      const Result<Verdict> verdict = setup.verifier->Verify(streamed->candidate);
-      context.out.Data(verdict.ok() ? VerdictLine(streamed->id, *verdict)
-                                    : ErrorLine(streamed->id, verdict.error()));
-      all_passed = all_passed && verdict.ok() && verdict->passed();
-    }
+    const Result<Verdict> verdict = streamed.candidate.ok()
+                                        ? setup.verifier->Verify(*streamed.candidate)
+                                        : Result<Verdict>(streamed.candidate.error());
+    context.out.Data(verdict.ok() ? VerdictLine(streamed.id, *verdict)
+                                  : ErrorLine(streamed.id, verdict.error()));
+    all_passed = all_passed && verdict.ok() && verdict->passed();
     KERF_RETURN_IF_ERROR(context.out.Flush());
   }
   return all_passed ? kExitDone : kExitNegative;
