@@ -1,4 +1,4 @@
-"""Runs candidates that are Python: Triton kernels and ModelNew classes.
+"""Runs candidates that are Python: Triton kernels, ModelNew classes and SWFT.
 
 candidate_server.py        talks with the judge over stdin (a socket); see src/loop/verify/wire.h
 
@@ -131,6 +131,10 @@ class TorchSide:
         value = raw.view(dtype).reshape(wire.shape)
         return value if self.device == "cpu" else value.to(self.device)
 
+    def from_raw(self, raw, wire):
+        value = self.torch.frombuffer(bytearray(raw), dtype=self.torch.uint8) if raw else self.torch.empty(0)
+        return value.view(getattr(self.torch, wire.dtype)).reshape(wire.shape) if len(raw) == wire.bytes else value
+
     def is_plain(self, value):
         return type(value) in (self.torch.Tensor, self.torch.nn.Parameter)
 
@@ -171,6 +175,10 @@ class NumpySide:
     def tensor(self, call, wire):
         np = self.numpy
         return np.frombuffer(bytearray(call.raw(wire)), dtype=np.dtype(wire.dtype)).reshape(wire.shape)
+
+    def from_raw(self, raw, wire):
+        value = self.numpy.frombuffer(bytearray(raw), dtype=self.numpy.uint8)
+        return value.view(wire.dtype).reshape(wire.shape) if len(raw) == wire.bytes else value
 
     def is_plain(self, value):
         return type(value) is self.numpy.ndarray or isinstance(value, self.numpy.generic)
@@ -223,12 +231,13 @@ class Entry:
             source = file.read()
         exec(compile(source, self.candidate["path"], "exec"), module.__dict__)
         wanted = self.candidate.get("class", "ModelNew")
-        self.model_class = getattr(module, wanted, None)
+        self.model_class = getattr(module, wanted, None) if wanted else None
         names = self.candidate["functions"]
         for name in names:
             self.function = self.function or getattr(module, name, None)
         if self.model_class is None and self.function is None:
-            raise LookupError(f"the module defines neither class {wanted} nor function {' or '.join(names)}")
+            missing = f"neither class {wanted} nor" if wanted else "no"
+            raise LookupError(f"the module defines {missing} function {' or '.join(names)}")
 
     def arguments(self, call):
         values = []
@@ -337,6 +346,45 @@ class ExtensionEntry(Entry):
             self.form = i
             return result
         raise Marked("bad_signature", str(refused).split("\n\nInvoked with")[0].replace("\n", " "))
+
+
+class SwftEntry(Entry):
+    """AIKG's convention: {op}_swft_{framework}(device_id=…) returns nothing. It reads {op}/input/input{i}.bin beside its
+    own file and writes {op}/output/output{i}_actual.bin: raw bytes of tensors, numbered by their position."""
+
+    def load(self):
+        # Some find their files by their own path, some by the current folder.
+        os.chdir(os.path.dirname(self.candidate["path"]))
+        self.candidate = dict(self.candidate, **{"class": ""})
+        super().load()
+
+    def path(self, kind, name):
+        return os.path.join(os.path.dirname(self.candidate["path"]), self.candidate["op_name"], kind, name)
+
+    def __call__(self, call, arguments):
+        for kind in ("input", "output"):
+            os.makedirs(self.path(kind, ""), exist_ok=True)
+            for name in os.listdir(self.path(kind, "")):
+                os.unlink(self.path(kind, name))
+        for i, (wire, kind) in enumerate(zip(call.inputs, self.candidate["inputs"])):
+            if kind["kind"] == "tensor":
+                with open(self.path("input", f"input{i}.bin"), "wb") as file:
+                    file.write(call.raw(wire))
+        return lambda: self.run(call)
+
+    def run(self, call):
+        self.function(device_id=int(os.environ.get("DEVICE_ID", "0")))
+        return [self.output(i, wire) for i, wire in enumerate(call.outputs)]
+
+    def output(self, index, wire):
+        """Files have no shape: one of another length is an array of its own length, which the judge refuses."""
+        name = f"output{index}_actual.bin"
+        try:
+            with open(self.path("output", name), "rb") as file:
+                raw = file.read()
+        except FileNotFoundError:
+            raise FileNotFoundError(f"it did not write {self.candidate['op_name']}/output/{name}") from None
+        return self.side.from_raw(raw, wire)
 
 
 class LaunchCounter:
@@ -462,8 +510,8 @@ class Child:
         self.candidate = candidate
         numpy = candidate["framework"] == "numpy"
         self.side = NumpySide() if numpy else TorchSide(candidate.get("device", "cpu"))
-        extension = candidate["impl"] == "torch_ext"
-        self.entry = ExtensionEntry(candidate, self.side) if extension else Entry(candidate, self.side)
+        entries = {"torch_ext": ExtensionEntry, "swft": SwftEntry}
+        self.entry = entries.get(candidate["impl"], Entry)(candidate, self.side)
         self.launches = None
         self.prepared = None
         self.result = None

@@ -12,6 +12,7 @@
 #include "cli/render/verdict_text.h"
 #include "cli/verify_input.h"
 #include "cli/verify_setup.h"
+#include "loop/verify/keep_project.h"
 
 namespace kerf::cli {
 namespace {
@@ -106,17 +107,14 @@ Result<int> JudgeStream(const Args& args, Context& context) {
     KERF_ASSIGN_OR_RETURN(const bool more, reader.Next(line));
     if (!more) break;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    Result<StreamedCandidate> streamed =
+    const StreamedCandidate streamed =
         ParseStreamedCandidate(context.fs, line, args.Get("--impl"), setup.task.op_name);
-    if (!streamed.ok()) {
-      context.out.Data(ErrorLine("null", streamed.error()));
-      all_passed = false;
-    } else {
-      const Result<Verdict> verdict = setup.verifier->Verify(streamed->candidate);
-      context.out.Data(verdict.ok() ? VerdictLine(streamed->id, *verdict)
-                                    : ErrorLine(streamed->id, verdict.error()));
-      all_passed = all_passed && verdict.ok() && verdict->passed();
-    }
+    const Result<Verdict> verdict = streamed.candidate.ok()
+                                        ? setup.verifier->Verify(*streamed.candidate)
+                                        : Result<Verdict>(streamed.candidate.error());
+    context.out.Data(verdict.ok() ? VerdictLine(streamed.id, *verdict)
+                                  : ErrorLine(streamed.id, verdict.error()));
+    all_passed = all_passed && verdict.ok() && verdict->passed();
     KERF_RETURN_IF_ERROR(context.out.Flush());
   }
   return all_passed ? kExitDone : kExitNegative;
@@ -125,6 +123,8 @@ Result<int> JudgeStream(const Args& args, Context& context) {
 Result<int> JudgeOne(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
   // The candidate first: a mistyped path must not cost a run of the reference.
+  if (args.Has("--keep"))
+    KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, args.Get("--keep")));
   KERF_ASSIGN_OR_RETURN(Candidate candidate,
                         ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
   KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
@@ -132,6 +132,12 @@ Result<int> JudgeOne(const Args& args, Context& context) {
   context.out.Progress("judging " + candidate.name);
   KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
   context.out.Progress("");
+  if (args.Has("--keep")) {
+    KERF_RETURN_IF_ERROR(verify::KeepProject(context.fs, args.Get("--keep"),
+                                             {setup.task.text, candidate, verdict, setup.seeds},
+                                             *setup.random));
+    context.out.Note("kept in " + args.Get("--keep"));
+  }
   context.out.Data(args.Has("--json") ? VerdictJson(verdict) + "\n"
                                       : VerdictText(verdict, context.out));
   return verdict.passed() ? kExitDone : kExitNegative;
@@ -141,6 +147,7 @@ Result<int> Run(const Args& args, Context& context) {
   if (args.Has("--stdin")) {
     if (!args.Positional(1).empty())
       return InvalidInput("--stdin and a candidate file do not go together");
+    if (args.Has("--keep")) return InvalidInput("--keep keeps one candidate, not a stream of them");
     return JudgeStream(args, context);
   }
   if (args.Positional(1).empty()) {
@@ -206,11 +213,15 @@ Verb VerifyVerb() {
                  .value_name = "TOOL",
                  .help = "also tell what this tool would say",
                  .choices = {"aikg"}},
+                {.name = "--keep",
+                 .value_name = "DIR",
+                 .help = "leave task, candidate and a script that runs both without kerf"},
                 {.name = "--stdin", .help = "judge candidates from standard input"},
                 JsonFlag()},
       .examples = {{"kerf verify examples/tasks/softmax_torch.py softmax.cc", "a C++ candidate"},
                    {"kerf verify task.py kernel.cu --json",
-                    "CUDA C, on the CPU when there is no GPU"}},
+                    "CUDA C, on the CPU when there is no GPU"},
+                   {"kerf verify task.py kernel.cc --keep kept", "then: python3 kept/verify_*.py"}},
       .run = Run};
 }
 

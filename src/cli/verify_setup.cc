@@ -53,8 +53,9 @@ Result<Reference> GetReference(const VerifyRequest& request, const std::string& 
                                const task::Interpreter& interpreter, VerifySetup& setup,
                                Context& context) {
   task::ReferenceOptions options;
-  KERF_ASSIGN_OR_RETURN(options.seeds,
+  KERF_ASSIGN_OR_RETURN(setup.seeds,
                         SecretSeeds(context.fs, cache_dir, setup.task.sha256, request.seeds));
+  options.seeds = setup.seeds;
   options.hidden = setup.task.dynamic ? 2 : 0;
   options.check = true;
   options.twin = true;

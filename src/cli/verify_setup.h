@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "artifact/reference.h"
 #include "base/ids.h"
@@ -35,6 +36,7 @@ struct VerifySetup {
   std::unique_ptr<device::DevicePool> devices;  // backend cuda: the device is ours while this lives
   std::optional<device::Lease> lease;
   task::TaskFile task;
+  std::vector<int64_t> seeds;
   std::unique_ptr<task::ReferenceCache> cache;  // holds the reference while it is used
   std::unique_ptr<IdSource> random;
   std::unique_ptr<verify::Verifier> verifier;

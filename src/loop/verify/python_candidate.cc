@@ -109,6 +109,7 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
       .String(reference.framework)
       .Key("device")
       .String(device);
+  json.Key("op_name").String(candidate.op_name);
   json.Key("file_name").String(candidate.op_name + "_" + impl + ".py");
   json.Key("functions").BeginArray();
   json.String(candidate.op_name + "_" + impl + "_" + reference.framework).EndArray();

@@ -36,6 +36,16 @@ std::vector<std::string> SimtFlags(bool hip) {
           std::string("kerf_simt/") + (hip ? "hip.h" : "cuda.h")};
 }
 
+// What to do when the interpreter cannot import what the candidate needs.
+std::string HowToGet(Impl impl) {
+  if (impl == Impl::kSwft) {
+    return "impl swft needs the package swft, which is built from the folder swft of "
+           "github.com/mindspore-ai/akg (build.sh) for the interpreter that has the framework, or "
+           "for another one that KERF_PYTHON names; ";
+  }
+  return "impl triton needs the package triton (pip install triton); ";
+}
+
 double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
 
 SandboxReport DescribeSandbox(const VerifierOptions& options) {
@@ -157,7 +167,10 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
   if (gpu_language && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
-    return PrepareTriton(candidate, verdict);
+    return PreparePython(candidate, triton_, verdict);
+  }
+  if (candidate.impl == Impl::kSwft && options_.backend != "cuda") {
+    return PreparePython(candidate, swft_, verdict);
   }
   if (candidate.impl == Impl::kTorchExt && options_.backend == "cpu") {
     return PrepareTorchExt(candidate, verdict);
@@ -245,23 +258,25 @@ Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerO
   }});
 }
 
-Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
+Result<std::optional<Loadable>> Verifier::PreparePython(const Candidate& candidate,
+                                                        std::unique_ptr<WarmInterpreter>& kept,
                                                         Verdict& verdict) {
-  if (triton_ == nullptr || !triton_->alive()) {
+  if (kept == nullptr || !kept->alive()) {
     Result<std::unique_ptr<WarmInterpreter>> started =
-        StartServer({reference_.framework, "triton"},
+        StartServer({reference_.framework, ImplName(candidate.impl)},
                     /*compile=*/options_.backend == "cuda");
     if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
-      verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
-      verdict.log = started.error().message + "\n";
+      verdict.Blame(VerdictStatus::kUnsupported, "package",
+                    HowToGet(candidate.impl) + started.error().message);
+      verdict.log = verdict.summary + "\n";
       return std::optional<Loadable>();
     }
     if (!started.ok()) return std::move(started).error();
-    triton_ = *std::move(started);
+    kept = *std::move(started);
   }
   const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
-      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); },
+      Loadable{[about, &kept, source = candidate.source] { return kept->Fork(about, source); },
                /*independent=*/false});
 }
 
