@@ -1,4 +1,4 @@
-"""Runs candidates that are Python: Triton kernels and ModelNew classes.
+"""Runs candidates that Python calls: Triton kernels, ModelNew classes and torch extensions.
 
 candidate_server.py        talks with the judge over stdin (a socket); see src/loop/verify/wire.h
 
