@@ -120,6 +120,21 @@ Result<int> JudgeStream(const Args& args, Context& context) {
   return all_passed ? kExitDone : kExitNegative;
 }
 
+Result<Verdict> Judge(const VerifyRequest& request, Candidate& candidate, Context& context) {
+  if (candidate.impl == Impl::kTorchExt) {
+    KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test, SetUpTestDrive(request, context));
+    if (test.has_value()) {
+      candidate.op_name = test->op_name;
+      context.out.Progress("judging " + candidate.name);
+      return test->drive->Verify(candidate);
+    }
+  }
+  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  candidate.op_name = setup.task.op_name;
+  context.out.Progress("judging " + candidate.name);
+  return setup.verifier->Verify(candidate);
+}
+
 Result<int> JudgeOne(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
   // The candidate first: a mistyped path must not cost a run of the reference.
@@ -127,10 +142,7 @@ Result<int> JudgeOne(const Args& args, Context& context) {
     KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, args.Get("--keep")));
   KERF_ASSIGN_OR_RETURN(Candidate candidate,
                         ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
-  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
-  candidate.op_name = setup.task.op_name;
-  context.out.Progress("judging " + candidate.name);
-  KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
+  KERF_ASSIGN_OR_RETURN(const Verdict verdict, Judge(request, candidate, context));
   context.out.Progress("");
   if (args.Has("--keep")) {
     KERF_RETURN_IF_ERROR(verify::KeepProject(context.fs, args.Get("--keep"),

@@ -15,6 +15,7 @@
 #include "device/pool.h"
 #include "loop/task/reference_cache.h"
 #include "loop/task/task_file.h"
+#include "loop/verify/test_drive.h"
 #include "loop/verify/verifier.h"
 
 namespace kerf::cli {
@@ -42,6 +43,14 @@ struct VerifySetup {
   std::unique_ptr<verify::Verifier> verifier;
   double reference_ms = 0;
 };
+
+// The same for a torch extension that a test drives (`test_code`): there is no reference.
+struct TestSetup {
+  std::string op_name;
+  std::unique_ptr<verify::TestDrive> drive;
+};
+// nullopt when the file is a task with a Model.
+Result<std::optional<TestSetup>> SetUpTestDrive(const VerifyRequest& request, Context& context);
 
 Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context);
 

@@ -31,4 +31,19 @@ Result<bool> AcceptBuild(const NativeBuild& build, bool torch, Verdict& verdict)
   return true;
 }
 
+SandboxReport DescribeSandbox(sandbox::Mode mode, const sandbox::SandboxLevel& available) {
+  SandboxReport report;
+  report.mode = sandbox::ModeName(mode);
+  const auto level = sandbox::ChooseLevel(mode, available);
+  if (!level.ok()) return report;
+  report.level = level->Summary();
+  for (size_t i = 0; i < sandbox::kLayerCount; ++i) {
+    const auto layer = static_cast<sandbox::Layer>(i);
+    if (level->has(layer)) continue;
+    report.missing.push_back(std::string(sandbox::LayerName(layer)) + ": " +
+                             (*level)[layer].detail);
+  }
+  return report;
+}
+
 }  // namespace kerf::verify

@@ -274,8 +274,8 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   build.flags = request.flags;
   build.id = Sha256Hex(build.toolchain.compiler + '\n' + build.toolchain.version + '\n' +
                        JoinWords(request.flags) + JoinWords(request.link_flags) +
-                       Sha256Hex(kGuardSource) + request.prelude + request.prelude_salt + request.salt + '\n' +
-                       request.file_name + '\n' + request.source);
+                       Sha256Hex(kGuardSource) + request.prelude + request.prelude_salt +
+                       request.salt + '\n' + request.file_name + '\n' + request.source);
   build.library = options.cache_dir + "/builds/" + build.id.substr(0, 40) + ".so";
   const auto finish = [&] {
     build.wall = std::chrono::steady_clock::now() - begin;

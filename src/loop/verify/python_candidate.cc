@@ -135,6 +135,18 @@ std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& 
   return text;
 }
 
+std::string DescribeTest(const BuiltExtension& extension, const std::string& device) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("impl").String("torch_ext").Key("framework").String("torch");
+  json.Key("device").String(device).Key("file_name").String("test_code.py").Key("test").Bool(true);
+  json.Key("library").String(extension.library).Key("module").String(extension.module);
+  json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
+  for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
+  json.EndObject();
+  return text;
+}
+
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device) {
   std::string text;

@@ -48,21 +48,6 @@ std::string HowToGet(Impl impl) {
 
 double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
 
-SandboxReport DescribeSandbox(const VerifierOptions& options) {
-  SandboxReport report;
-  report.mode = sandbox::ModeName(options.mode);
-  const auto level = sandbox::ChooseLevel(options.mode, *options.available);
-  if (!level.ok()) return report;
-  report.level = level->Summary();
-  for (size_t i = 0; i < sandbox::kLayerCount; ++i) {
-    const auto layer = static_cast<sandbox::Layer>(i);
-    if (level->has(layer)) continue;
-    report.missing.push_back(std::string(sandbox::LayerName(layer)) + ": " +
-                             (*level)[layer].detail);
-  }
-  return report;
-}
-
 // Room for workspaces many times the size of the tensors; one that takes more has lost count.
 uint64_t CandidateMemory(const Reference& reference) {
   constexpr uint64_t kLeast = uint64_t{2} << 30;
@@ -152,7 +137,7 @@ Verdict Verifier::Begin(const Candidate& candidate) {
   verdict.task.sha256 = reference_.task_sha256;
   verdict.task.framework_version = reference_.framework_version;
   verdict.task.python = reference_.python;
-  verdict.sandbox = DescribeSandbox(options_);
+  verdict.sandbox = DescribeSandbox(options_.mode, *options_.available);
   verdict.kerf_version = options_.version;
   verdict.started = FormatUtc(clock_.WallNanos());
   return verdict;
