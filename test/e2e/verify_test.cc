@@ -345,7 +345,7 @@ class EveryFramework : public VerifyCommand, public ::testing::WithParamInterfac
 TEST_P(EveryFramework, GivesTheSameVerdicts) {
   if (!CanImport(GetParam())) GTEST_SKIP() << Python() << " has no " << GetParam();
   const std::string task = kSource + "/examples/tasks/softmax_" + GetParam() + ".py";
-  EXPECT_EQ(Judge({task, Write("right.cc", Softmax("sum"))}), "passed");
+  EXPECT_EQ(Judge({task, kSource + "/examples/kernels/softmax.cc"}), "passed");
   EXPECT_EQ(Judge({task, Write("one_row.cc", Softmax("r == 63 ? 1 : sum"))}), "wrong_value/value");
   EXPECT_EQ(Judge({task, Write("slightly.cc", Softmax("sum * 1.00001"))}), "wrong_value/precision");
   EXPECT_EQ(Judge({task, Write("nan.cc", Softmax("r == 5 ? NAN : sum"))}), "nonfinite/nan");
