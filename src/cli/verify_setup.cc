@@ -28,7 +28,10 @@ Result<std::vector<int64_t>> SecretSeeds(FileSystem& fs, const std::string& cach
   if (!secret.ok()) {
     const auto random = MakeRandomIds();
     const std::string fresh = Hex64(random->Next()) + Hex64(random->Next());
-    KERF_RETURN_IF_ERROR(WriteFileAtomic(fs, path, fresh));
+    // Under a name of its own first: two processes may be at it on a cold cache.
+    const std::string own = path + "." + Hex64(random->Next());
+    KERF_RETURN_IF_ERROR(WriteFileAtomic(fs, own, fresh));
+    KERF_RETURN_IF_ERROR(fs.Rename(own, path));
     // Another process may have been quicker; what is on the disk counts.
     secret = fs.ReadFile(path);
     if (!secret.ok()) return std::move(secret).error();

@@ -18,6 +18,7 @@ namespace {
 using Json = nlohmann::json;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const std::string kSource = KERF_SOURCE_DIR;
 const std::string kRelu = kSource + "/examples/tasks/relu_numpy.py";
@@ -114,7 +115,7 @@ TempDir* VerifyCommand::cache_ = nullptr;
 TEST_F(VerifyCommand, PassesARightCandidate) {
   const ProcessOutcome outcome = Verify({kRelu, Write("relu.cc", kRight)});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
-  EXPECT_THAT(outcome.stdout_text, ::testing::StartsWith("passed\n"));
+  EXPECT_THAT(outcome.stdout_text, StartsWith("passed\n"));
 }
 
 TEST_F(VerifyCommand, FailsAWrongOneAndShowsWhere) {
@@ -345,9 +346,11 @@ class EveryFramework : public VerifyCommand, public ::testing::WithParamInterfac
 TEST_P(EveryFramework, GivesTheSameVerdicts) {
   if (!CanImport(GetParam())) GTEST_SKIP() << Python() << " has no " << GetParam();
   const std::string task = kSource + "/examples/tasks/softmax_" + GetParam() + ".py";
-  EXPECT_EQ(Judge({task, Write("right.cc", Softmax("sum"))}), "passed");
+  EXPECT_EQ(Judge({task, kSource + "/examples/kernels/softmax.cc"}), "passed");
   EXPECT_EQ(Judge({task, Write("one_row.cc", Softmax("r == 63 ? 1 : sum"))}), "wrong_value/value");
-  EXPECT_EQ(Judge({task, Write("slightly.cc", Softmax("sum * 1.00001"))}), "wrong_value/precision");
+  // As far off as a lower precision would be; whether it is told from that depends on the draw.
+  EXPECT_THAT(Judge({task, Write("slightly.cc", Softmax("sum * 1.00001"))}),
+              StartsWith("wrong_value/"));
   EXPECT_EQ(Judge({task, Write("nan.cc", Softmax("r == 5 ? NAN : sum"))}), "nonfinite/nan");
 }
 
