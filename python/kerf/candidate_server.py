@@ -267,8 +267,76 @@ class Entry:
         return compiled
 
 
-class Forbidden(Exception):
-    """What the scan of a candidate found; its text has the mark the judge looks for."""
+class Marked(Exception):
+    """What the runner found out itself, in words the judge knows: "kerf:REASON text"."""
+
+    def __init__(self, reason, text):
+        super().__init__(f"kerf:{reason} {text}")
+
+
+def load_extension(candidate):
+    """Imports a torch extension; what it was built from decides how."""
+    import importlib.util
+    import types
+
+    import torch
+
+    path, name = candidate["library"], candidate["module"]
+    if candidate["operators"]:
+        torch.ops.load_library(path)
+        return getattr(torch.ops, candidate["operators"])
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not isinstance(module, types.ModuleType):
+        raise ImportError(f"{name} is no module")
+    return module
+
+
+class ExtensionEntry(Entry):
+    """What to call in a torch extension: the only function, the one named like the task, or forward."""
+
+    def __init__(self, candidate, side):
+        super().__init__(candidate, side)
+        self.extension = None
+        self.form = None
+
+    def load(self):
+        self.extension = load_extension(self.candidate)
+        names = [name for name in dir(self.extension) if not name.startswith("_")]
+        functions = [name for name in names if callable(getattr(self.extension, name)) and name != "name"]
+        wanted = [name for name in self.candidate["functions"] if name in functions]
+        if not wanted and not self.candidate["operators"] and len(functions) == 1:
+            wanted = functions
+        if not wanted and self.candidate["operators"]:
+            wanted = [name for name in self.candidate["functions"] if hasattr(self.extension, name)]
+        if not wanted:
+            expected = " or ".join(self.candidate["functions"])
+            raise Marked("entry_missing", f"no function {expected}; bound: {', '.join(names) or 'nothing'}")
+        self.function = getattr(self.extension, wanted[0])
+
+    def __call__(self, call, arguments):
+        params = [self.side.tensor(call, wire) for wire in call.params]
+        init = [one.get("value") for one in self.candidate["init"]]
+        forms = [arguments + params + init, arguments + params, arguments + init, arguments]
+        return lambda: self.first_that_fits(forms)
+
+    def first_that_fits(self, forms):
+        """pybind11 refuses arguments before it runs anything, so that forms of a call can be tried."""
+        if self.form is not None:
+            return self.function(*forms[self.form])
+        refused = None
+        for i, form in enumerate(forms):
+            try:
+                result = self.function(*form)
+            except TypeError as error:
+                if "incompatible function arguments" not in str(error):
+                    raise
+                refused = refused or error
+                continue
+            self.form = i
+            return result
+        raise Marked("bad_signature", str(refused).split("\n\nInvoked with")[0].replace("\n", " "))
 
 
 class LaunchCounter:
@@ -321,7 +389,11 @@ FEW = 16
 
 
 class OperationLog:
-    """Which ATen operations ran that compute something, and whether values left torch to be computed with."""
+    """Which ATen operations ran that compute something, and whether values left torch to be computed with. Those of the
+    candidate's own namespace are its work."""
+
+    def __init__(self, own=None):
+        self.own = own
 
     def __enter__(self):
         import torch
@@ -337,11 +409,12 @@ class OperationLog:
                 return __original(tensor, *args, **kwargs)
 
             setattr(torch.Tensor, name, leaving)
+        own = self.own
 
         class Mode(TorchDispatchMode):
             def __torch_dispatch__(self, func, types, args=(), kwargs=None):
                 name = func.__name__.split(".")[0]
-                if name not in HARMLESS and name not in found:
+                if name not in HARMLESS and name not in found and getattr(func, "namespace", "aten") != own:
                     found.append(name)
                 return func(*args, **(kwargs or {}))
 
@@ -389,7 +462,8 @@ class Child:
         self.candidate = candidate
         numpy = candidate["framework"] == "numpy"
         self.side = NumpySide() if numpy else TorchSide(candidate.get("device", "cpu"))
-        self.entry = Entry(candidate, self.side)
+        extension = candidate["impl"] == "torch_ext"
+        self.entry = ExtensionEntry(candidate, self.side) if extension else Entry(candidate, self.side)
         self.launches = None
         self.prepared = None
         self.result = None
@@ -419,6 +493,7 @@ class Child:
         kind = command[0]
         if kind == LOAD:
             self.load(command)
+            self.report_findings(fds)
         elif kind == PING:
             self.reply(READY, command)
         elif kind in (CALL, MAP):
@@ -459,10 +534,17 @@ class Child:
             found = candidate_scan.find_forbidden(file.read())
         if found is not None:
             line, reason, text = found
-            raise Forbidden(f"kerf:{reason} {text} (line {line})")
+            raise Marked(reason, f"{text} (line {line})")
+
+    def report_findings(self, fds):
+        """Emulated kernels (docs/simt.md) write what they are caught at into the judge's file."""
+        if self.candidate["impl"] == "torch_ext" and fds and hasattr(self.entry, "extension"):
+            library = ctypes.CDLL(self.candidate["library"])
+            if hasattr(library, "kerf_simt_report_fd"):
+                library.kerf_simt_report_fd(os.dup(fds[0]))
 
     def explain(self, error):
-        if isinstance(error, Forbidden):
+        if isinstance(error, Marked):
             return str(error)
         lines = traceback.extract_tb(error.__traceback__)
         own = [line for line in lines if line.filename == self.candidate["path"]]
@@ -477,9 +559,9 @@ class Child:
         self.result = None
         self.calls += 1
         # Calls on the clock are left alone. Which ones that are, the candidate is not told.
-        watched = command[0] == CALL and self.launches is not None and isinstance(self.side, TorchSide)
-        muted = self.run_muted(call) if watched and self.calls == 1 else None
-        log = OperationLog() if watched else None
+        watched = command[0] == CALL and self.computes_itself()
+        muted = self.run_muted(call) if watched and self.launches is not None and self.calls == 1 else None
+        log = OperationLog(self.candidate.get("operators")) if watched else None
         try:
             ran = time.perf_counter_ns()
             with self.side.no_grad(), log or contextlib.nullcontext():
@@ -539,6 +621,10 @@ class Child:
                 return self.digest(self.entry(call, self.entry.arguments(call))())
 
         return ask_a_copy(work, seconds=2)
+
+    def computes_itself(self):
+        """Whether it must not compute with torch's own operations."""
+        return self.candidate["impl"] in ("triton", "torch_ext") and isinstance(self.side, TorchSide)
 
     def fetch(self, command):
         call, result = self.result

@@ -63,7 +63,9 @@ void WriteOutput(JsonWriter& json, const OutputReport& output) {
 void WriteCase(JsonWriter& json, const CaseReport& one) {
   json.BeginObject();
   json.Key("seed").Int(one.seed).Key("variant").Int(one.variant).Key("hidden").Bool(one.hidden);
-  json.Key("calls").Int(one.calls).Key("status").String(VerdictStatusName(one.status));
+  json.Key("calls").Int(one.calls).Key("status");
+  // A case that was never called has no status.
+  one.calls > 0 ? json.String(VerdictStatusName(one.status)) : json.Null();
   json.Key("reason").String(one.reason).Key("outputs").BeginArray();
   for (const OutputReport& output : one.outputs) WriteOutput(json, output);
   json.EndArray().EndObject();

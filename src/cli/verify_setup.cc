@@ -12,6 +12,7 @@
 #include "cli/render/output.h"
 #include "device/probe.h"
 #include "loop/task/reference_maker.h"
+#include "loop/verify/cache_sweep.h"
 #include "loop/verify/runner_main.h"
 #include "resource/resource.h"
 
@@ -86,6 +87,15 @@ Status TakeGpu(VerifySetup& setup, verify::VerifierOptions& options, Context& co
   return {};
 }
 
+// The package folder with headers to compile extensions against; empty when there is none.
+std::string TorchDir(const task::Interpreter& interpreter) {
+  for (const std::string& folder : interpreter.import_paths) {
+    const std::string package = JoinPath(folder, "torch");
+    if (::access((package + "/include/torch/extension.h").c_str(), R_OK) == 0) return package;
+  }
+  return "";
+}
+
 }  // namespace
 
 Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context) {
@@ -97,6 +107,7 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
   KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
   KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
   KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(context.fs, cache_dir, limit));
+  verify::SweepCache(cache_dir, limit / 4);
   setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
   KERF_ASSIGN_OR_RETURN(
       const task::Interpreter interpreter,
@@ -125,7 +136,7 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
                         sandbox::ChooseLevel(request.mode, *options.available));
   KERF_ASSIGN_OR_RETURN(const task::PythonView view,
                         task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
-  options.python = {view.policy, view.python, interpreter.include_path};
+  options.python = {view.policy, view.python, interpreter.include_path, TorchDir(interpreter)};
   KERF_ASSIGN_OR_RETURN(setup.verifier,
                         verify::Verifier::Make(std::move(reference), std::move(options),
                                                context.clock, *setup.random));

@@ -64,6 +64,9 @@ Finding FromException(const std::string& text) {
   const size_t end = text.find(' ');
   const std::string reason = text.substr(kMark.size(), end - kMark.size());
   const std::string rest = end == std::string::npos ? "" : text.substr(end + 1);
+  if (IsReasonOf(VerdictStatus::kCallError, reason)) {
+    return {VerdictStatus::kCallError, reason, rest};
+  }
   if (reason == "device_error") return {VerdictStatus::kRuntimeError, reason, rest};
   if (reason == "input_write") return {VerdictStatus::kRuntimeError, reason, "it changed " + rest};
   if (IsReasonOf(VerdictStatus::kCheat, reason)) return {VerdictStatus::kCheat, reason, rest};
@@ -78,6 +81,10 @@ Finding FromLoadFailure(const std::string& text) {
   }
   if (Has(text, "ModuleNotFoundError: ") || Has(text, "ImportError: ")) {
     return {VerdictStatus::kCallError, "import_failed", text};
+  }
+  // The machine's fault, not the candidate's.
+  if (Has(text, "the GPU cannot be used") || Has(text, "the NVIDIA driver")) {
+    return {VerdictStatus::kUnsupported, "device", text};
   }
   const bool missing = Has(text, "no function kerf_kernel") || Has(text, "defines neither");
   return {VerdictStatus::kCallError, missing ? "entry_missing" : "load_failed", text};

@@ -100,7 +100,10 @@ Result<ElfSymbols> ReadElfSymbols(std::string_view bytes) {
   return symbols;
 }
 
-bool IsAllowedLibrary(const std::string& name) {
+bool IsAllowedLibrary(const std::string& name, bool torch) {
+  for (const char* start : {"libtorch", "libc10", "libpython"}) {
+    if (torch && name.rfind(start, 0) == 0) return true;
+  }
   for (const char* start :
        {"libc.so", "libm.so", "libstdc++.so", "libgcc_s.so", "libgomp.so", "libomp.so",
         "libpthread.so", "libmvec.so", "ld-linux", "libdl.so", "librt.so", "libcudart.so"}) {
@@ -109,7 +112,7 @@ bool IsAllowedLibrary(const std::string& name) {
   return false;
 }
 
-std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols) {
+std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols, bool torch) {
   if (const char* name = FirstIn(symbols.imported, kLoadsLibraries)) {
     return ForbiddenUse{"library_fallback",
                         std::string("it calls ") + name +
@@ -128,7 +131,7 @@ std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols) {
                         std::string("it defines ") + name + "(): a kernel does not replace clocks"};
   }
   for (const std::string& library : symbols.needed) {
-    if (!IsAllowedLibrary(library)) {
+    if (!IsAllowedLibrary(library, torch)) {
       return ForbiddenUse{
           "library_fallback",
           "it needs " + library + ": a kernel is to be written, not to be found in a library"};

@@ -7,6 +7,7 @@
 #include "base/file_system.h"
 #include "base/hash.h"
 #include "base/subprocess.h"
+#include "loop/verify/cache_sweep.h"
 #include "loop/verify/compiler_log.h"
 #include "loop/verify/scratch.h"
 
@@ -14,6 +15,10 @@ namespace kerf::verify {
 namespace {
 
 constexpr const char* kIncludeInside = "/kerf/include";
+constexpr const char* kPreludeInside = "/kerf/prelude";
+constexpr const char* kPreludeName = "kerf_prelude.h";
+// g++ 12 makes 0.8 GB of torch 2.13's headers.
+constexpr uint64_t kMostPrelude = uint64_t{3} << 30;
 
 // Compiled and linked with every candidate, by the same compiler: an exception must be caught by
 // the C++ run time that threw it, and kerf carries its own.
@@ -77,9 +82,11 @@ class Compilation {
   [[nodiscard]] const std::string& include_flag() const { return include_flag_; }
 
   Result<sandbox::Outcome> Run(std::vector<std::string> arguments) {
+    return Run(std::move(arguments), CompilerLimits(options_.timeout));
+  }
+  Result<sandbox::Outcome> Run(std::vector<std::string> arguments, const sandbox::Limits& limits) {
     arguments.insert(arguments.begin(), toolchain_.compiler);
-    const sandbox::Sandbox box(policy_, CompilerLimits(options_.timeout), options_.mode,
-                               available_);
+    const sandbox::Sandbox box(policy_, limits, options_.mode, available_);
     return box.Run(arguments);
   }
 
@@ -137,9 +144,12 @@ Result<std::vector<std::string>> SupportObjects(const BuildRequest& request,
                                                 const Toolchain& toolchain,
                                                 const BuildOptions& options) {
   std::vector<std::string> objects;
-  const SupportObject guard{"guard", kGuardSource, "", kGuardSource, {"-std=c++17", "-O2"}, {}};
-  KERF_ASSIGN_OR_RETURN(std::string path, MakeObject(guard, toolchain, options));
-  objects.push_back(std::move(path));
+  std::string path;
+  if (request.guard) {
+    const SupportObject guard{"guard", kGuardSource, "", kGuardSource, {"-std=c++17", "-O2"}, {}};
+    KERF_ASSIGN_OR_RETURN(path, MakeObject(guard, toolchain, options));
+    objects.push_back(std::move(path));
+  }
   if (!request.support.empty()) {
     const SupportObject support{"support",
                                 request.salt + JoinWords(request.support_flags),
@@ -151,6 +161,58 @@ Result<std::vector<std::string>> SupportObjects(const BuildRequest& request,
     objects.push_back(std::move(path));
   }
   return objects;
+}
+
+// The flags under which a prelude is precompiled: what is included after it does not belong to it.
+std::vector<std::string> PreludeFlags(const std::vector<std::string>& flags) {
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    if (flags[i] == "-include") {
+      ++i;
+    } else if (flags[i].rfind("-Wl,", 0) != 0 && flags[i] != "-shared") {
+      kept.push_back(flags[i]);
+    }
+  }
+  return kept;
+}
+
+// The folder with the prelude, and with its compiled form where the compiler is g++. A compiled
+// form that does not fit is passed over by the compiler, which then reads the text.
+Result<std::string> MakePrelude(const BuildRequest& request, const Toolchain& toolchain,
+                                const BuildOptions& options) {
+  const std::vector<std::string> flags = PreludeFlags(request.flags);
+  std::string key = toolchain.compiler + '\n' + toolchain.version + '\n' + JoinWords(flags) +
+                    request.prelude_salt + '\n' + request.prelude;
+  for (const sandbox::Bind& include : request.prelude_includes) key += '\n' + include.host;
+  std::string folder = options.cache_dir + "/preludes/" + Sha256Hex(key).substr(0, 32);
+  const std::string text_path = folder + "/" + kPreludeName;
+  const std::string compiled_path = text_path + ".gch";
+  const bool can = toolchain.version.rfind("g++", 0) == 0;
+  if (::access((can ? compiled_path : text_path).c_str(), R_OK) == 0) return folder;
+  KERF_RETURN_IF_ERROR(StoreInCache(text_path, request.prelude));
+  if (!can) return folder;
+  KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
+  KERF_RETURN_IF_ERROR(scratch.Write(kPreludeName, request.prelude));
+  Compilation compilation(toolchain, options, scratch);
+  std::vector<std::string> arguments = flags;
+  for (const sandbox::Bind& include : request.prelude_includes) {
+    arguments.push_back("-I" + compilation.Show(include));
+  }
+  arguments.insert(arguments.end(), {compilation.include_flag(), "-x", "c++-header", kPreludeName,
+                                     "-o", "prelude.gch"});
+  sandbox::Limits limits = CompilerLimits(options.timeout * 4);
+  limits.file_bytes = kMostPrelude;
+  limits.work_bytes = 2 * kMostPrelude;
+  KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments, limits));
+  if (!outcome.succeeded()) {
+    return Unavailable("the headers of torch extensions do not compile: " +
+                       sandbox::Describe(outcome) + "\n" +
+                       CleanCompilerLog(outcome.stderr_text).text.substr(0, 1000));
+  }
+  KERF_ASSIGN_OR_RETURN(const std::string bytes,
+                        sandbox::ReadResultFile(scratch.path(), "prelude.gch", kMostPrelude));
+  KERF_RETURN_IF_ERROR(StoreInCache(compiled_path, bytes));
+  return folder;
 }
 
 void Explain(const sandbox::Outcome& outcome, NativeBuild& build) {
@@ -211,7 +273,8 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   KERF_ASSIGN_OR_RETURN(build.toolchain, FindToolchain());
   build.flags = request.flags;
   build.id = Sha256Hex(build.toolchain.compiler + '\n' + build.toolchain.version + '\n' +
-                       JoinWords(request.flags) + Sha256Hex(kGuardSource) + request.salt + '\n' +
+                       JoinWords(request.flags) + JoinWords(request.link_flags) +
+                       Sha256Hex(kGuardSource) + request.prelude + request.prelude_salt + request.salt + '\n' +
                        request.file_name + '\n' + request.source);
   build.library = options.cache_dir + "/builds/" + build.id.substr(0, 40) + ".so";
   const auto finish = [&] {
@@ -219,6 +282,7 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
     return build;
   };
   if (::access(build.library.c_str(), R_OK) == 0) {
+    TouchFile(build.library);
     build.ok = true;
     build.cached = true;
     return finish();
@@ -228,8 +292,19 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(options.cache_dir + "/scratch"));
   KERF_RETURN_IF_ERROR(scratch.Write(request.file_name, request.source));
   Compilation compilation(build.toolchain, options, scratch);
-  std::vector<std::string> arguments = request.flags;
+  std::vector<std::string> arguments;
+  if (!request.prelude.empty()) {
+    KERF_ASSIGN_OR_RETURN(const std::string folder,
+                          MakePrelude(request, build.toolchain, options));
+    const std::string inside = compilation.Show({folder, kPreludeInside});
+    // First of all: a compiled header that comes after anything else is not used.
+    arguments = {"-include", inside + "/" + kPreludeName};
+  }
+  arguments.insert(arguments.end(), request.flags.begin(), request.flags.end());
   for (const sandbox::Bind& include : request.includes) {
+    arguments.push_back("-I" + compilation.Show(include));
+  }
+  for (const sandbox::Bind& include : request.prelude_includes) {
     arguments.push_back("-I" + compilation.Show(include));
   }
   for (const std::string& word :
@@ -242,6 +317,10 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
     const std::string inside = "/kerf/objects/" + std::to_string(i) + ".o";
     arguments.push_back(compilation.Show({objects[i], inside}));
   }
+  for (const sandbox::Bind& folder : request.libraries) {
+    arguments.push_back("-L" + compilation.Show(folder));
+  }
+  arguments.insert(arguments.end(), request.link_flags.begin(), request.link_flags.end());
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments));
   if (!outcome.succeeded()) {
     Explain(outcome, build);

@@ -46,6 +46,15 @@ struct BuildRequest {
   // and kept.
   std::string support;
   std::vector<std::string> support_flags;
+  // Text that comes before the source, as a header. Where the compiler can, it is compiled once and
+  // kept: half a gigabyte, for torch, that saves most of a build.
+  std::string prelude;
+  std::vector<sandbox::Bind> prelude_includes;  // searched after `includes`, and for the prelude
+  std::string prelude_salt;                     // what those folders hold
+  // Whether the native runner will call it: then the function it does so through is linked in.
+  bool guard = true;
+  std::vector<sandbox::Bind> libraries;  // folders for -L
+  std::vector<std::string> link_flags;   // behind everything else
 };
 
 struct NativeBuild {

@@ -118,6 +118,22 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
   return text;
 }
 
+std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
+                              const Reference& reference, const std::string& device) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("impl").String("torch_ext").Key("framework").String(reference.framework);
+  json.Key("device").String(device).Key("file_name").String(candidate.op_name + ".cc");
+  json.Key("library").String(extension.library).Key("module").String(extension.module);
+  json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
+  json.Key("functions").BeginArray();
+  json.String(candidate.op_name).String("forward").EndArray();
+  WriteArguments(json, "inputs", reference.cases.at(0).inputs);
+  WriteArguments(json, "init", reference.init);
+  json.EndObject();
+  return text;
+}
+
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device) {
   std::string text;

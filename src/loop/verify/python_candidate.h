@@ -8,6 +8,7 @@
 #include "artifact/candidate.h"
 #include "artifact/reference.h"
 #include "loop/verify/sandbox_process.h"
+#include "loop/verify/torch_extensions.h"
 #include "loop/verify/verifier.h"
 
 namespace kerf::verify {
@@ -23,6 +24,9 @@ void AllowCompiling(const std::string& work_folder, const std::string& include_p
 // `device`: "cpu" or "cuda".
 std::string DescribePythonCandidate(const Candidate& candidate, const Reference& reference,
                                     const std::string& device);
+// An extension that is called with a task's inputs.
+std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
+                              const Reference& reference, const std::string& device);
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device);
 

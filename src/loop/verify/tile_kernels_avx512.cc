@@ -246,10 +246,10 @@ KERF_AVX512_INLINE __m512 Join(__m256 low, __m256 high) {
   return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
 
-// 2 KiB ahead: measured on Zen 4, where the processor's own prefetching stops at page borders.
-// Beyond the end of a tensor this does nothing.
+// 4 KiB ahead, into the second cache: measured on Zen 4, where the processor's own prefetching
+// stops at page borders. Beyond the end of a tensor this does nothing.
 KERF_AVX512_INLINE void PrefetchAt(const void* data, size_t offset) {
-  _mm_prefetch(static_cast<const char*>(data) + offset + 2048, _MM_HINT_T0);
+  _mm_prefetch(static_cast<const char*>(data) + offset + 4096, _MM_HINT_T1);
 }
 
 // Sixteen elements of a tile: how far the candidate is off, and what was expected.

@@ -4,8 +4,8 @@
 
 #include "base/file_system.h"
 #include "base/hash.h"
+#include "loop/verify/build_report.h"
 #include "loop/verify/cuda_build.h"
-#include "loop/verify/elf_symbols.h"
 #include "loop/verify/execute.h"
 #include "loop/verify/fitness.h"
 #include "loop/verify/launch_rewrite.h"
@@ -13,6 +13,7 @@
 #include "loop/verify/native_runner.h"
 #include "loop/verify/perform.h"
 #include "loop/verify/python_candidate.h"
+#include "loop/verify/torch_extensions.h"
 
 namespace kerf::verify {
 namespace {
@@ -108,6 +109,8 @@ Verifier::Verifier(Reference reference, VerifierOptions options, Clock& clock, I
       clock_(clock),
       random_(random) {}
 
+Verifier::~Verifier() = default;
+
 Result<Verdict> Verifier::Verify(const Candidate& candidate) {
   const int64_t begin = clock_.MonotonicNanos();
   Verdict verdict = Begin(candidate);
@@ -155,6 +158,9 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   if (gpu_language && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
     return PrepareTriton(candidate, verdict);
+  }
+  if (candidate.impl == Impl::kTorchExt && options_.backend == "cpu") {
+    return PrepareTorchExt(candidate, verdict);
   }
   verdict.Blame(VerdictStatus::kUnsupported, "impl",
                 std::string("impl ") + ImplName(candidate.impl) + " on backend " +
@@ -217,21 +223,8 @@ Result<std::optional<Loadable>> Verifier::PrepareCuda(const Candidate& candidate
 
 Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerOptions runner,
                                                Verdict& verdict) {
-  verdict.build = {build.toolchain.version, build.flags, build.id, build.cached,
-                   Milliseconds(build.wall.count())};
-  if (!build.ok) {
-    verdict.Blame(*ParseVerdictStatus(build.status), build.reason,
-                  build.log.substr(0, build.log.find('\n')));
-    verdict.log = build.log;
-    return std::optional<Loadable>();
-  }
-  KERF_ASSIGN_OR_RETURN(const std::string bytes, MakePosixFileSystem()->ReadFile(build.library));
-  KERF_ASSIGN_OR_RETURN(const ElfSymbols symbols, ReadElfSymbols(bytes));
-  if (const auto forbidden = FindForbiddenUse(symbols)) {
-    verdict.Blame(VerdictStatus::kCheat, forbidden->reason, forbidden->text);
-    verdict.log = forbidden->text + "\n";
-    return std::optional<Loadable>();
-  }
+  KERF_ASSIGN_OR_RETURN(const bool accepted, AcceptBuild(build, /*torch=*/false, verdict));
+  if (!accepted) return std::optional<Loadable>();
   runner.program = options_.runner;
   runner.program_args = options_.runner_args;
   runner.mode = options_.mode;
@@ -269,6 +262,20 @@ Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candida
   const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
       Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); },
+               /*independent=*/false});
+}
+
+Result<std::optional<Loadable>> Verifier::PrepareTorchExt(const Candidate& candidate,
+                                                          Verdict& verdict) {
+  if (extensions_ == nullptr) extensions_ = std::make_unique<TorchExtensions>(options_);
+  KERF_ASSIGN_OR_RETURN(const std::optional<BuiltExtension> extension,
+                        extensions_->Build(candidate, "kerf_" + candidate.op_name, verdict));
+  if (!extension.has_value()) return std::optional<Loadable>();
+  KERF_ASSIGN_OR_RETURN(const bool ready, extensions_->StartInterpreter(verdict));
+  if (!ready) return std::optional<Loadable>();
+  const std::string about = DescribeExtension(candidate, *extension, reference_, Device());
+  return std::optional<Loadable>(
+      Loadable{[this, about, source = candidate.source] { return extensions_->Fork(about, source); },
                /*independent=*/false});
 }
 

@@ -31,11 +31,14 @@
 
 namespace kerf::verify {
 
+class TorchExtensions;
+
 // An interpreter that has the task's framework: what it must see, and its path inside.
 struct PythonPort {
   sandbox::Policy policy;
   std::string python;
   std::string include_path;  // of Python.h, for what the framework compiles
+  std::string torch_dir;     // torch's package; empty where it has none
 };
 
 struct VerifierOptions {
@@ -57,7 +60,7 @@ struct VerifierOptions {
   std::string chip;                  // its name in chips/; empty when unknown
   double memory_bandwidth = 0;       // bytes per second of the device; 0: unknown
   std::optional<PythonPort> python;  // for Python candidates and for baselines
-  std::string task_text;             // for baselines
+  std::string task_text;             // for baselines, or the test that drives an extension
   std::string task_file_name;
 };
 
@@ -65,6 +68,8 @@ class Verifier {
  public:
   static Result<std::unique_ptr<Verifier>> Make(Reference reference, VerifierOptions options,
                                                 Clock& clock, IdSource& random);
+
+  ~Verifier();
 
   Result<Verdict> Verify(const Candidate& candidate);
 
@@ -83,6 +88,7 @@ class Verifier {
   Result<std::optional<Loadable>> Load(const NativeBuild& build, RunnerOptions runner,
                                        Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
+  Result<std::optional<Loadable>> PrepareTorchExt(const Candidate& candidate, Verdict& verdict);
   Status Measure(const Loadable& loadable, bool python, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
   // `compile`: what the interpreter compiles in there may be executed (Triton on a GPU, inductor).
@@ -101,6 +107,7 @@ class Verifier {
   std::vector<Scratch> compiler_folders_;            // outlive the interpreters
   // Started when first needed, kept for the next candidate.
   std::unique_ptr<WarmInterpreter> triton_;
+  std::unique_ptr<TorchExtensions> extensions_;
   std::unique_ptr<WarmInterpreter> eager_;
   std::unique_ptr<WarmInterpreter> compiled_;
 };

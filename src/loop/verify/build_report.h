@@ -1,0 +1,14 @@
+// From a build to what the verdict says about it.
+#pragma once
+
+#include "artifact/verdict.h"
+#include "base/result.h"
+#include "loop/verify/native_build.h"
+
+namespace kerf::verify {
+
+// Whether the library may be started. False when it did not build, or needs what a kernel may not
+// have; the verdict says why. `torch`: an extension, which may need torch's libraries.
+Result<bool> AcceptBuild(const NativeBuild& build, bool torch, Verdict& verdict);
+
+}  // namespace kerf::verify
