@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "base/hash.h"
@@ -174,6 +176,36 @@ void FillPattern(char* to, uint64_t bytes, uint64_t pattern) {
   std::memcpy(to + done, &pattern, bytes - done);
 }
 
+// Not through a mapping: a process that is being started at this moment would keep a copy of it for
+// as long as it lives, and a file that somebody may write to through a mapping cannot be sealed.
+Status WriteAt(int fd, std::string_view bytes, uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return ErrnoError("write", "a memory file", errno);
+    bytes.remove_prefix(static_cast<size_t>(n));
+    at += static_cast<uint64_t>(n);
+  }
+  return {};
+}
+
+Status WritePart(int fd, const Part& part, const Mapping& stored, const Touch& touch) {
+  const WireTensor& wire = part.wire;
+  const uint64_t end = wire.data_offset + wire.bytes;
+  // NaN in every float type: a kernel that reads a little beyond a tensor shall not find zeros.
+  KERF_RETURN_IF_ERROR(WriteAt(fd, std::string(wire.data_offset, '\xff'), wire.segment_offset));
+  KERF_RETURN_IF_ERROR(
+      WriteAt(fd, std::string(wire.segment_bytes - end, '\xff'), wire.segment_offset + end));
+  const uint64_t at = wire.segment_offset + wire.data_offset;
+  if (part.argument == nullptr) return WriteAt(fd, part.bytes, at);
+  const StoredTensor& tensor = part.argument->tensor;
+  const std::string_view bytes(stored.data() + tensor.offset, wire.bytes);
+  if (!touch) return WriteAt(fd, bytes, at);
+  std::string own(bytes);
+  touch(tensor, own.data());
+  return WriteAt(fd, own, at);
+}
+
 }  // namespace
 
 Mapping::Mapping(Mapping&& other) noexcept
@@ -239,34 +271,15 @@ Result<InputFile> InputFile::Make(const Reference& reference, const ReferenceCas
   file.output_bytes_ = output_layout.end();
 
   KERF_ASSIGN_OR_RETURN(file.fd_, MakeMemoryFile("inputs", layout.end()));
-  {
-    KERF_ASSIGN_OR_RETURN(const Mapping map, Mapping::Map(file.fd_.get(), layout.end(), true));
-    char* to = map.data();
-    std::memcpy(to, &table, sizeof table);
-    to += sizeof table;
-    for (const Part& part : parts) {
-      std::memcpy(to, &part.wire, sizeof part.wire);
-      to += sizeof part.wire;
-    }
-    for (const WireTensor& wire : file.outputs_) {
-      std::memcpy(to, &wire, sizeof wire);
-      to += sizeof wire;
-    }
-    std::memcpy(to, names.data(), names.size());
-    for (const Part& part : parts) {
-      char* segment = map.data() + part.wire.segment_offset;
-      char* data = segment + part.wire.data_offset;
-      const uint64_t end = part.wire.data_offset + part.wire.bytes;
-      // NaN in every float type: a kernel that reads a little beyond a tensor shall not find zeros.
-      std::memset(segment, 0xff, part.wire.data_offset);
-      std::memset(segment + end, 0xff, part.wire.segment_bytes - end);
-      if (part.argument != nullptr) {
-        std::memcpy(data, stored.data() + part.argument->tensor.offset, part.wire.bytes);
-        if (touch) touch(part.argument->tensor, data);
-      } else {
-        std::memcpy(data, part.bytes.data(), part.bytes.size());
-      }
-    }
+  std::string head(reinterpret_cast<const char*>(&table), sizeof table);
+  const auto add = [&head](const WireTensor& wire) {
+    head.append(reinterpret_cast<const char*>(&wire), sizeof wire);
+  };
+  for (const Part& part : parts) add(part.wire);
+  for (const WireTensor& wire : file.outputs_) add(wire);
+  KERF_RETURN_IF_ERROR(WriteAt(file.fd_.get(), head + names, 0));
+  for (const Part& part : parts) {
+    KERF_RETURN_IF_ERROR(WritePart(file.fd_.get(), part, stored, touch));
   }
   // Not even this process can change the file from here on.
   if (::fcntl(file.fd_.get(), F_ADD_SEALS,

@@ -84,6 +84,9 @@ struct Side {
   std::chrono::nanoseconds cpu_at_end{0};
   std::chrono::nanoseconds idle{0};
   std::chrono::nanoseconds idle_cpu{0};
+  // On a machine with much else to do it may want to run and not get a core.
+  int times_idle = 0;
+  int times_busy = 0;
 };
 
 class Race {
@@ -207,9 +210,10 @@ class Race {
   // Whether the candidate kept the processor busy while others had their turn.
   [[nodiscard]] bool HogsTheProcessor() const {
     const Side& side = sides_[0];
-    return side.idle_cpu > kMostIdleCpu &&
-           static_cast<double>(side.idle_cpu.count()) >
-               kMostIdleShare * static_cast<double>(side.idle.count());
+    if (side.idle_cpu < kMostIdleCpu) return false;
+    return static_cast<double>(side.idle_cpu.count()) >
+               kMostIdleShare * static_cast<double>(side.idle.count()) ||
+           side.times_busy > side.times_idle / 2;
   }
 
   void Forget() {
@@ -345,6 +349,8 @@ class Race {
     if (side.end == SteadyClock::time_point()) return;
     side.idle_cpu += side.runner->CpuTime() - side.cpu_at_end;
     side.idle += SteadyClock::now() - side.end;
+    ++side.times_idle;
+    side.times_busy += side.runner->IsBusy() ? 1 : 0;
   }
 
   void BlameAudit(const std::string& text) {

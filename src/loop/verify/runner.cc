@@ -210,6 +210,8 @@ bool Runner::Receive(Exchange& exchange, pid_t& sender) {
 
 std::chrono::nanoseconds Runner::CpuTime() const { return verify::CpuTime(pid_); }
 
+bool Runner::IsBusy() const { return verify::IsBusy(pid_); }
+
 int Runner::CountOthers() const { return verify::CountOthers(pid_); }
 
 void Runner::WatchLibraries(const std::vector<std::string>& files) {
@@ -234,7 +236,7 @@ void Runner::Watch(Exchange& exchange, std::chrono::milliseconds timeout) {
        i < kWatchSamples || (busy && exchange.cpu_after < kWatchedWork && SteadyClock::now() < end);
        ++i) {
     std::this_thread::sleep_for(kWatchPause);
-    busy = IsBusy(pid_);
+    busy = IsBusy();
     const std::chrono::nanoseconds now = CpuTime();
     if (now < before) {  // it has died meanwhile
       exchange.kind = Exchange::Kind::kGone;

@@ -69,6 +69,7 @@ class Runner {
   Exchange Ping(std::chrono::milliseconds timeout);
   // From outside: process_view.h.
   [[nodiscard]] std::chrono::nanoseconds CpuTime() const;
+  [[nodiscard]] bool IsBusy() const;
   [[nodiscard]] int CountOthers() const;
   // From now on a watched call also tells what code was loaded besides these files and the
   // language's own libraries.

@@ -16,7 +16,9 @@ KERF_KERNEL(call) {
   const int64_t n = kerf_numel(call->outputs[0]);
   if (++calls == 20) {
     pthread_t thread;
-    for (int k = 0; k < 4; ++k) pthread_create(&thread, nullptr, Spin, nullptr);
+    for (int k = 0; k < 4; ++k) {
+      if (pthread_create(&thread, nullptr, Spin, nullptr) != 0) return 12;
+    }
   }
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] / (1 + expf(-x[i]));
   return 0;
