@@ -120,39 +120,48 @@ Result<int> JudgeStream(const Args& args, Context& context) {
   return all_passed ? kExitDone : kExitNegative;
 }
 
-Result<Verdict> Judge(const VerifyRequest& request, Candidate& candidate, Context& context) {
-  if (candidate.impl == Impl::kTorchExt) {
-    KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test, SetUpTestDrive(request, context));
-    if (test.has_value()) {
-      candidate.op_name = test->op_name;
-      context.out.Progress("judging " + candidate.name);
-      return test->drive->Verify(candidate);
-    }
-  }
-  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
-  candidate.op_name = setup.task.op_name;
+// A torch extension whose task is a test that drives it; nullopt when the task is an ordinary one.
+Result<std::optional<Verdict>> JudgeByTest(const VerifyRequest& request, Candidate& candidate,
+                                           Context& context) {
+  if (candidate.impl != Impl::kTorchExt) return std::optional<Verdict>();
+  KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test, SetUpTestDrive(request, context));
+  if (!test.has_value()) return std::optional<Verdict>();
+  candidate.op_name = test->op_name;
   context.out.Progress("judging " + candidate.name);
-  return setup.verifier->Verify(candidate);
+  KERF_ASSIGN_OR_RETURN(Verdict verdict, test->drive->Verify(candidate));
+  return std::optional<Verdict>(std::move(verdict));
+}
+
+int Show(const Verdict& verdict, const Args& args, Context& context) {
+  context.out.Progress("");
+  context.out.Data(args.Has("--json") ? VerdictJson(verdict) + "\n"
+                                      : VerdictText(verdict, context.out));
+  return verdict.passed() ? kExitDone : kExitNegative;
 }
 
 Result<int> JudgeOne(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
-  // The candidate first: a mistyped path must not cost a run of the reference.
-  if (args.Has("--keep"))
-    KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, args.Get("--keep")));
+  // What the user may have mistyped first: it must not cost a run of the reference.
+  const std::string keep = args.Get("--keep");
+  if (!keep.empty()) KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, keep));
   KERF_ASSIGN_OR_RETURN(Candidate candidate,
                         ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
-  KERF_ASSIGN_OR_RETURN(const Verdict verdict, Judge(request, candidate, context));
-  context.out.Progress("");
-  if (args.Has("--keep")) {
-    KERF_RETURN_IF_ERROR(verify::KeepProject(context.fs, args.Get("--keep"),
+  KERF_ASSIGN_OR_RETURN(const std::optional<Verdict> by_test, JudgeByTest(request, candidate, context));
+  if (by_test.has_value()) {
+    if (!keep.empty()) context.out.Note("--keep needs a task file; a test is its own project");
+    return Show(*by_test, args, context);
+  }
+  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  candidate.op_name = setup.task.op_name;
+  context.out.Progress("judging " + candidate.name);
+  KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
+  if (!keep.empty()) {
+    KERF_RETURN_IF_ERROR(verify::KeepProject(context.fs, keep,
                                              {setup.task.text, candidate, verdict, setup.seeds},
                                              *setup.random));
-    context.out.Note("kept in " + args.Get("--keep"));
+    context.out.Note("kept in " + keep);
   }
-  context.out.Data(args.Has("--json") ? VerdictJson(verdict) + "\n"
-                                      : VerdictText(verdict, context.out));
-  return verdict.passed() ? kExitDone : kExitNegative;
+  return Show(verdict, args, context);
 }
 
 Result<int> Run(const Args& args, Context& context) {
