@@ -141,7 +141,9 @@ Exchange Runner::Ask(Command::Kind kind, const InputFile* in, const OutputFile* 
   }
   const bool ours = sender == pid_ && exchange.reply.nonce == command.nonce &&
                     exchange.reply.call == command.call;
-  exchange.kind = ours ? Exchange::Kind::kReplied : Exchange::Kind::kForged;
+  // A thread that goes on after its call may fault between questions. Saying so gains nothing.
+  const bool fault = sender == pid_ && exchange.reply.kind == Reply::Kind::kFault;
+  exchange.kind = ours || fault ? Exchange::Kind::kReplied : Exchange::Kind::kForged;
   return exchange;
 }
 
