@@ -27,7 +27,10 @@ import tempfile
 import time
 import traceback
 
-import candidate_scan
+if __package__:
+    from . import candidate_scan
+else:
+    import candidate_scan
 
 TABLE = struct.Struct("<8s6iQQ")
 TENSOR = struct.Struct("<iBBHiiQQQQ16q")

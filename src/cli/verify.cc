@@ -184,13 +184,8 @@ Verb VerifyVerb() {
       .name = "verify",
       .summary = "Judge a candidate: does it build, is it right, how fast is it",
       .details =
-          "Builds and runs the candidate in the sandbox and compares its outputs with the task's\n"
-          "reference: several seeds, poisoned outputs, guard pages, two processes. The verdict "
-          "names\n"
-          "the cause and shows what to repair. With --stdin, one JSON line per candidate, "
-          "{\"id\",\n"
-          "\"source\" or \"path\", \"impl\"}, gets one line {\"id\",\"ok\",\"verdict\"} back.\n"
-          "Exit 0 when it passed, 1 when not.",
+          "Builds and runs the candidate in the sandbox and holds its outputs against the task's\n"
+          "reference. --stdin: JSON lines {id, source or path, impl} in, {id, ok, verdict} out.",
       .positionals = {{.name = "TASK", .help = "a task file: Model, get_inputs, get_init_inputs"},
                       {.name = "CANDIDATE", .help = "the kernel to judge", .required = false}},
       .flags = {{.name = "--impl",
@@ -240,8 +235,6 @@ Verb VerifyVerb() {
                 {.name = "--stdin", .help = "judge candidates from standard input"},
                 JsonFlag()},
       .examples = {{"kerf verify examples/tasks/softmax_torch.py softmax.cc", "a C++ candidate"},
-                   {"kerf verify task.py kernel.cu --json",
-                    "CUDA C, on the CPU when there is no GPU"},
                    {"kerf verify task.py kernel.cc --keep kept", "then: python3 kept/verify_*.py"}},
       .run = Run};
 }

@@ -140,13 +140,13 @@ bool Reads(const PythonView& view, const std::string& inside) {
 }
 
 TEST(PythonView, MovesAnEnvironmentThatTheSandboxWouldCover) {
-  Interpreter interpreter{.executable = "/work/project/.venv/bin/python",
+  Interpreter interpreter{.executable = "/w/project/.venv/bin/python",
                           .real_executable = "/usr/bin/python3.11",
-                          .prefix = "/work/project/.venv",
+                          .prefix = "/w/project/.venv",
                           .base_prefix = "/usr"};
   const auto view = MakePythonView(interpreter, 2, /*namespaces=*/true);
   ASSERT_TRUE(view.ok());
-  EXPECT_EQ(view->python, "/kerf/host/work/project/.venv/bin/python");
+  EXPECT_EQ(view->python, "/kerf/host/w/project/.venv/bin/python");
   ASSERT_TRUE(view->policy.Check().ok()) << view->policy.Check().error().message;
   EXPECT_EQ(view->policy.links().back().target, "/usr/bin/python3.11");
   EXPECT_EQ(MakePythonView(interpreter, 2, /*namespaces=*/false)->python, interpreter.executable);

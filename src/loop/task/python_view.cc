@@ -1,6 +1,6 @@
 // A virtual environment needs little: the link to its interpreter, pyvenv.cfg, which names the
 // installation behind it, and the folders of sys.path. All of it is bound where it is on the host,
-// for Python finds its parts by their paths. Where the sandbox has folders of its own (/work,
+// for Python finds its parts by their paths. Where the sandbox has folders of its own (/w,
 // /tmp), the environment is bound elsewhere, which it does not notice; the installation behind it
 // cannot be moved that way, because pyvenv.cfg names it.
 #include <sys/stat.h>
