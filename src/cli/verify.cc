@@ -190,7 +190,7 @@ Verb VerifyVerb() {
                       {.name = "CANDIDATE", .help = "the kernel to judge", .required = false}},
       .flags = {{.name = "--impl",
                  .value_name = "I",
-                 .help = "kind of candidate; else by its file name",
+                 .help = "kind; else by its file name",
                  .choices = {"cpp", "cuda_c", "hip", "torch_ext", "triton", "swft"}},
                 {.name = "--backend",
                  .value_name = "B",
