@@ -1,4 +1,4 @@
-"""Runs candidates that are Python: Triton kernels and ModelNew classes.
+"""Runs candidates that Python calls: Triton kernels, ModelNew classes, torch extensions and SWFT.
 
 candidate_server.py        talks with the judge over stdin (a socket); see src/loop/verify/wire.h
 
@@ -131,6 +131,10 @@ class TorchSide:
         value = raw.view(dtype).reshape(wire.shape)
         return value if self.device == "cpu" else value.to(self.device)
 
+    def from_raw(self, raw, wire):
+        value = self.torch.frombuffer(bytearray(raw), dtype=self.torch.uint8) if raw else self.torch.empty(0)
+        return value.view(getattr(self.torch, wire.dtype)).reshape(wire.shape) if len(raw) == wire.bytes else value
+
     def is_plain(self, value):
         return type(value) in (self.torch.Tensor, self.torch.nn.Parameter)
 
@@ -171,6 +175,10 @@ class NumpySide:
     def tensor(self, call, wire):
         np = self.numpy
         return np.frombuffer(bytearray(call.raw(wire)), dtype=np.dtype(wire.dtype)).reshape(wire.shape)
+
+    def from_raw(self, raw, wire):
+        value = self.numpy.frombuffer(bytearray(raw), dtype=self.numpy.uint8)
+        return value.view(wire.dtype).reshape(wire.shape) if len(raw) == wire.bytes else value
 
     def is_plain(self, value):
         return type(value) is self.numpy.ndarray or isinstance(value, self.numpy.generic)
@@ -223,12 +231,13 @@ class Entry:
             source = file.read()
         exec(compile(source, self.candidate["path"], "exec"), module.__dict__)
         wanted = self.candidate.get("class", "ModelNew")
-        self.model_class = getattr(module, wanted, None)
+        self.model_class = getattr(module, wanted, None) if wanted else None
         names = self.candidate["functions"]
         for name in names:
             self.function = self.function or getattr(module, name, None)
         if self.model_class is None and self.function is None:
-            raise LookupError(f"the module defines neither class {wanted} nor function {' or '.join(names)}")
+            missing = f"neither class {wanted} nor" if wanted else "no"
+            raise LookupError(f"the module defines {missing} function {' or '.join(names)}")
 
     def arguments(self, call):
         values = []
@@ -337,6 +346,126 @@ class ExtensionEntry(Entry):
             self.form = i
             return result
         raise Marked("bad_signature", str(refused).split("\n\nInvoked with")[0].replace("\n", " "))
+
+
+class SwftEntry(Entry):
+    """AIKG's convention: {op}_swft_{framework}(device_id=…) returns nothing. It reads {op}/input/input{i}.bin beside its
+    own file and writes {op}/output/output{i}_actual.bin: raw bytes of tensors, numbered by their position."""
+
+    def load(self):
+        # Some find their files by their own path, some by the current folder.
+        os.chdir(os.path.dirname(self.candidate["path"]))
+        self.candidate = dict(self.candidate, **{"class": ""})
+        super().load()
+
+    def path(self, kind, name):
+        return os.path.join(os.path.dirname(self.candidate["path"]), self.candidate["op_name"], kind, name)
+
+    def __call__(self, call, arguments):
+        for kind in ("input", "output"):
+            os.makedirs(self.path(kind, ""), exist_ok=True)
+            for name in os.listdir(self.path(kind, "")):
+                os.unlink(self.path(kind, name))
+        for i, (wire, kind) in enumerate(zip(call.inputs, self.candidate["inputs"])):
+            if kind["kind"] == "tensor":
+                with open(self.path("input", f"input{i}.bin"), "wb") as file:
+                    file.write(call.raw(wire))
+        return lambda: self.run(call)
+
+    def run(self, call):
+        self.function(device_id=int(os.environ.get("DEVICE_ID", "0")))
+        return [self.output(i, wire) for i, wire in enumerate(call.outputs)]
+
+    def output(self, index, wire):
+        """Files have no shape: one of another length is an array of its own length, which the judge refuses."""
+        name = f"output{index}_actual.bin"
+        try:
+            with open(self.path("output", name), "rb") as file:
+                raw = file.read()
+        except FileNotFoundError:
+            raise FileNotFoundError(f"it did not write {self.candidate['op_name']}/output/{name}") from None
+        return self.side.from_raw(raw, wire)
+
+
+def emulated_device():
+    """A mode in which torch takes "cuda" for the CPU, where an extension's kernels are emulated."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    def moved(value):
+        if isinstance(value, str) and value.split(":")[0] in ("cuda", "hip"):
+            return "cpu"
+        if isinstance(value, torch.device) and value.type in ("cuda", "hip"):
+            return torch.device("cpu")
+        return value
+
+    class Emulated(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if getattr(func, "__name__", "") == "cuda" and args:
+                return args[0]
+            kwargs = {key: moved(value) for key, value in (kwargs or {}).items()}
+            return func(*[moved(value) for value in args], **kwargs)
+
+    torch.cuda.is_available = lambda: True
+    torch.cuda.synchronize = lambda *_: None
+    torch.cuda.empty_cache = lambda: None
+    return Emulated()
+
+
+class TestEntry(ExtensionEntry):
+    """A test that imports the extension, or calls its functions by their bare names. It runs as part of loading."""
+
+    def load(self):
+        self.extension = load_extension(self.candidate)
+        names = [name for name in dir(self.extension) if not name.startswith("_")]
+        sys.modules[self.candidate["module"]] = self.extension
+        namespace = {name: getattr(self.extension, name) for name in names}
+        namespace.update({"__name__": "__main__", "__file__": self.candidate["path"]})
+        with open(self.candidate["path"], "rb") as file:
+            code = compile(file.read(), self.candidate["path"], "exec")
+        self.side.torch.manual_seed(0)
+        try:
+            if self.candidate["device"] == "cpu":
+                with emulated_device():
+                    exec(code, namespace)
+            else:
+                exec(code, namespace)
+            self.side.synchronize()
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise Marked("raised", f"the test ended with exit code {error.code}") from None
+        except BaseException as error:  # noqa: BLE001
+            raise Marked(self.reason(error), self.explained(error, names)) from None
+
+    def reason(self, error):
+        text = str(error)
+        module = self.candidate["module"]
+        if isinstance(error, AssertionError):
+            return "value"
+        if isinstance(error, AttributeError) and f"module '{module}'" in text:
+            return "symbol_mismatch"
+        if isinstance(error, NameError) or (isinstance(error, ImportError) and "cannot import name" in text):
+            return "symbol_mismatch"
+        if isinstance(error, ModuleNotFoundError):
+            return "import_failed"
+        if isinstance(error, TypeError) and "incompatible function arguments" in text:
+            return "bad_signature"
+        return "raised"
+
+    def explained(self, error, names):
+        where = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == self.candidate["path"]]
+        line = f" (line {where[-1].lineno} of the test)" if where else ""
+        text = str(error).split("\n\nInvoked with")[0].replace("\n", " ")
+        bound = f"; bound: {', '.join(names)}" if self.reason(error) == "symbol_mismatch" else ""
+        return f"{type(error).__name__}: {text}{line}{bound}"
+
+
+def entry_for(candidate, side):
+    if candidate["impl"] == "swft":
+        return SwftEntry(candidate, side)
+    if candidate["impl"] != "torch_ext":
+        return Entry(candidate, side)
+    return TestEntry(candidate, side) if candidate.get("test") else ExtensionEntry(candidate, side)
 
 
 class LaunchCounter:
@@ -462,8 +591,7 @@ class Child:
         self.candidate = candidate
         numpy = candidate["framework"] == "numpy"
         self.side = NumpySide() if numpy else TorchSide(candidate.get("device", "cpu"))
-        extension = candidate["impl"] == "torch_ext"
-        self.entry = ExtensionEntry(candidate, self.side) if extension else Entry(candidate, self.side)
+        self.entry = entry_for(candidate, self.side)
         self.launches = None
         self.prepared = None
         self.result = None
@@ -492,8 +620,7 @@ class Child:
     def answer(self, command, fds):
         kind = command[0]
         if kind == LOAD:
-            self.load(command)
-            self.report_findings(fds)
+            self.load(command, fds)
         elif kind == PING:
             self.reply(READY, command)
         elif kind in (CALL, MAP):
@@ -517,8 +644,9 @@ class Child:
         else:
             self.reply(BAD_CALL, command)
 
-    def load(self, command):
+    def load(self, command, fds):
         try:
+            self.report_findings(fds)
             if self.candidate["impl"] == "triton":
                 self.refuse_forbidden()
                 self.launches = LaunchCounter()
@@ -538,7 +666,7 @@ class Child:
 
     def report_findings(self, fds):
         """Emulated kernels (docs/simt.md) write what they are caught at into the judge's file."""
-        if self.candidate["impl"] == "torch_ext" and fds and hasattr(self.entry, "extension"):
+        if self.candidate["impl"] == "torch_ext" and fds:
             library = ctypes.CDLL(self.candidate["library"])
             if hasattr(library, "kerf_simt_report_fd"):
                 library.kerf_simt_report_fd(os.dup(fds[0]))

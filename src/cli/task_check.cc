@@ -1,8 +1,10 @@
 // kerf task check: is a task fit to judge candidates by?
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <thread>
 
 #include "base/cache_dir.h"
 #include "base/clock.h"
@@ -12,6 +14,7 @@
 #include "cli/render/table.h"
 #include "loop/task/reference_maker.h"
 #include "loop/task/task_check.h"
+#include "loop/verify/fitness.h"
 
 namespace kerf::cli {
 namespace {
@@ -30,6 +33,18 @@ struct Checked {
 sandbox::Mode ParseMode(const std::string& word) {
   if (word == "required") return sandbox::Mode::kRequired;
   return word == "off" ? sandbox::Mode::kOff : sandbox::Mode::kBest;
+}
+
+// What only the comparison can tell. Its other reasons are among the report's findings already.
+Status AddNullBaselines(const Reference& reference, task::TaskReport& report) {
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  KERF_ASSIGN_OR_RETURN(verify::Expectations expectations,
+                        verify::Expectations::Make(reference, threads));
+  for (const verify::Unfitness& one : verify::FindUnfitness(expectations, threads)) {
+    if (one.reason != "null_baseline") continue;
+    report.findings.push_back({task::Finding::kNullBaseline, /*unfit=*/true, one.text});
+  }
+  return {};
 }
 
 Result<Checked> Check(const Args& args, Context& context) {
@@ -61,6 +76,8 @@ Result<Checked> Check(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(checked.reference, task::MakeReference(context.fs, checked.file, options,
                                                                checked.interpreter, cache));
   KERF_ASSIGN_OR_RETURN(checked.report, task::CheckTask(context.fs, checked.reference));
+  context.out.Progress("trying candidates that compute nothing");
+  KERF_RETURN_IF_ERROR(AddNullBaselines(checked.reference, checked.report));
   checked.cached = cache.builds() == 0;
   checked.milliseconds = static_cast<double>(context.clock.MonotonicNanos() - begin) / 1e6;
   return checked;
@@ -156,7 +173,9 @@ Verb TaskCheckVerb() {
       .summary = "Tell whether a task is fit to judge candidates by",
       .details =
           "Runs the reference of the task in the sandbox: does it load, are its outputs finite,\n"
-          "the same for the same seed, and do they depend on every input and parameter?\n"
+          "the same for the same seed, and do they depend on every input and parameter? Would "
+          "zeros,\n"
+          "ones, a copy of an input, the mean or another case's output pass for the answer?\n"
           "What was made is kept in the cache (KERF_CACHE_DIR, at most KERF_CACHE_LIMIT).\n"
           "Exit 0 when the task is fit, 1 when it is not, 2 when it cannot be run.",
       .positionals = {{.name = "TASK", .help = "a task file: Model, get_inputs, get_init_inputs"}},

@@ -12,6 +12,7 @@
 #include "cli/render/verdict_text.h"
 #include "cli/verify_input.h"
 #include "cli/verify_setup.h"
+#include "loop/verify/keep_project.h"
 
 namespace kerf::cli {
 namespace {
@@ -106,41 +107,68 @@ Result<int> JudgeStream(const Args& args, Context& context) {
     KERF_ASSIGN_OR_RETURN(const bool more, reader.Next(line));
     if (!more) break;
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    Result<StreamedCandidate> streamed =
+    const StreamedCandidate streamed =
         ParseStreamedCandidate(context.fs, line, args.Get("--impl"), setup.task.op_name);
-    if (!streamed.ok()) {
-      context.out.Data(ErrorLine("null", streamed.error()));
-      all_passed = false;
-    } else {
-      const Result<Verdict> verdict = setup.verifier->Verify(streamed->candidate);
-      context.out.Data(verdict.ok() ? VerdictLine(streamed->id, *verdict)
-                                    : ErrorLine(streamed->id, verdict.error()));
-      all_passed = all_passed && verdict.ok() && verdict->passed();
-    }
+    const Result<Verdict> verdict = streamed.candidate.ok()
+                                        ? setup.verifier->Verify(*streamed.candidate)
+                                        : Result<Verdict>(streamed.candidate.error());
+    context.out.Data(verdict.ok() ? VerdictLine(streamed.id, *verdict)
+                                  : ErrorLine(streamed.id, verdict.error()));
+    all_passed = all_passed && verdict.ok() && verdict->passed();
     KERF_RETURN_IF_ERROR(context.out.Flush());
   }
   return all_passed ? kExitDone : kExitNegative;
 }
 
-Result<int> JudgeOne(const Args& args, Context& context) {
-  KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
-  // The candidate first: a mistyped path must not cost a run of the reference.
-  KERF_ASSIGN_OR_RETURN(Candidate candidate,
-                        ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
-  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
-  candidate.op_name = setup.task.op_name;
+// A torch extension whose task is a test that drives it; nullopt when the task is an ordinary one.
+Result<std::optional<Verdict>> JudgeByTest(const VerifyRequest& request, Candidate& candidate,
+                                           Context& context) {
+  if (candidate.impl != Impl::kTorchExt) return std::optional<Verdict>();
+  KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test, SetUpTestDrive(request, context));
+  if (!test.has_value()) return std::optional<Verdict>();
+  candidate.op_name = test->op_name;
   context.out.Progress("judging " + candidate.name);
-  KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
+  KERF_ASSIGN_OR_RETURN(Verdict verdict, test->drive->Verify(candidate));
+  return std::optional<Verdict>(std::move(verdict));
+}
+
+int Show(const Verdict& verdict, const Args& args, Context& context) {
   context.out.Progress("");
   context.out.Data(args.Has("--json") ? VerdictJson(verdict) + "\n"
                                       : VerdictText(verdict, context.out));
   return verdict.passed() ? kExitDone : kExitNegative;
 }
 
+Result<int> JudgeOne(const Args& args, Context& context) {
+  KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
+  // What the user may have mistyped first: it must not cost a run of the reference.
+  const std::string keep = args.Get("--keep");
+  if (!keep.empty()) KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, keep));
+  KERF_ASSIGN_OR_RETURN(Candidate candidate,
+                        ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
+  KERF_ASSIGN_OR_RETURN(const std::optional<Verdict> by_test, JudgeByTest(request, candidate, context));
+  if (by_test.has_value()) {
+    if (!keep.empty()) context.out.Note("--keep needs a task file; a test is its own project");
+    return Show(*by_test, args, context);
+  }
+  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  candidate.op_name = setup.task.op_name;
+  context.out.Progress("judging " + candidate.name);
+  KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
+  if (!keep.empty()) {
+    KERF_RETURN_IF_ERROR(verify::KeepProject(context.fs, keep,
+                                             {setup.task.text, candidate, verdict, setup.seeds},
+                                             *setup.random));
+    context.out.Note("kept in " + keep);
+  }
+  return Show(verdict, args, context);
+}
+
 Result<int> Run(const Args& args, Context& context) {
   if (args.Has("--stdin")) {
     if (!args.Positional(1).empty())
       return InvalidInput("--stdin and a candidate file do not go together");
+    if (args.Has("--keep")) return InvalidInput("--keep keeps one candidate, not a stream of them");
     return JudgeStream(args, context);
   }
   if (args.Positional(1).empty()) {
@@ -206,11 +234,15 @@ Verb VerifyVerb() {
                  .value_name = "TOOL",
                  .help = "also tell what this tool would say",
                  .choices = {"aikg"}},
+                {.name = "--keep",
+                 .value_name = "DIR",
+                 .help = "leave task, candidate and a script that runs both without kerf"},
                 {.name = "--stdin", .help = "judge candidates from standard input"},
                 JsonFlag()},
       .examples = {{"kerf verify examples/tasks/softmax_torch.py softmax.cc", "a C++ candidate"},
                    {"kerf verify task.py kernel.cu --json",
-                    "CUDA C, on the CPU when there is no GPU"}},
+                    "CUDA C, on the CPU when there is no GPU"},
+                   {"kerf verify task.py kernel.cc --keep kept", "then: python3 kept/verify_*.py"}},
       .run = Run};
 }
 

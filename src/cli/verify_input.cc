@@ -49,10 +49,12 @@ Result<Candidate> ReadCandidate(FileSystem& fs, const std::string& path, const s
   return candidate;
 }
 
-Result<StreamedCandidate> ParseStreamedCandidate(FileSystem& fs, const std::string& line,
-                                                 const std::string& impl,
-                                                 const std::string& op_name) {
-  StreamedCandidate streamed{"null", {}};
+StreamedCandidate ParseStreamedCandidate(FileSystem& fs, const std::string& line,
+                                         const std::string& impl, const std::string& op_name) {
+  StreamedCandidate streamed;
+  Candidate candidate;
+  candidate.op_name = op_name;
+  std::string id = "null";
   std::string key;
   std::string path;
   std::string own_impl = impl;
@@ -61,27 +63,34 @@ Result<StreamedCandidate> ParseStreamedCandidate(FileSystem& fs, const std::stri
   for (reader.BeginObject(); reader.NextKey(key);) {
     if (key == "id") {
       std::string_view raw;
-      if (reader.ReadRaw(raw)) streamed.id = std::string(raw);
+      if (reader.ReadRaw(raw)) id = std::string(raw);
     } else if (key == "source") {
-      has_source = reader.ReadString(streamed.candidate.source);
+      has_source = reader.ReadString(candidate.source);
     } else if (key == "path") {
       reader.ReadString(path);
     } else if (key == "impl") {
       reader.ReadString(own_impl);
     } else if (key == "name") {
-      reader.ReadString(streamed.candidate.name);
+      reader.ReadString(candidate.name);
     } else {
       reader.Skip();
     }
   }
-  if (!reader.Finish()) return InvalidInput("not a JSON object: " + reader.error());
-  if (!has_source && path.empty()) return InvalidInput("a candidate needs 'source' or 'path'");
-  if (!has_source) {
-    KERF_ASSIGN_OR_RETURN(streamed.candidate, ReadCandidate(fs, path, own_impl, op_name));
+  if (!reader.Finish()) {
+    streamed.candidate = InvalidInput("not a JSON object: " + reader.error());
     return streamed;
   }
-  streamed.candidate.op_name = op_name;
-  KERF_ASSIGN_OR_RETURN(streamed.candidate.impl, ChooseImpl(own_impl, streamed.candidate.name));
+  streamed.id = id;
+  if (!has_source && path.empty()) {
+    streamed.candidate = InvalidInput("a candidate needs 'source' or 'path'");
+  } else if (!has_source) {
+    streamed.candidate = ReadCandidate(fs, path, own_impl, op_name);
+  } else if (const Result<Impl> chosen = ChooseImpl(own_impl, candidate.name); !chosen.ok()) {
+    streamed.candidate = chosen.error();
+  } else {
+    candidate.impl = *chosen;
+    streamed.candidate = std::move(candidate);
+  }
   return streamed;
 }
 

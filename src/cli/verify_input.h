@@ -17,14 +17,14 @@ Result<Candidate> ReadCandidate(FileSystem& fs, const std::string& path, const s
                                 const std::string& op_name);
 
 struct StreamedCandidate {
-  std::string id;  // JSON text, as it came; "null" when there was none
-  Candidate candidate;
+  std::string id = "null";  // JSON text, as it came; "null" when there was none
+  Result<Candidate> candidate = InvalidInput("nothing was read");
 };
 
 // One line: {"id": anything, "source": "…", "impl": "cpp", "name": "a.cc"}; `path` instead of
-// `source` names a file.
-Result<StreamedCandidate> ParseStreamedCandidate(FileSystem& fs, const std::string& line,
-                                                 const std::string& impl,
-                                                 const std::string& op_name);
+// `source` names a file. A line that is no candidate keeps its id, so that the answer finds its
+// way.
+StreamedCandidate ParseStreamedCandidate(FileSystem& fs, const std::string& line,
+                                         const std::string& impl, const std::string& op_name);
 
 }  // namespace kerf::cli

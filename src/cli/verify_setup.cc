@@ -28,7 +28,10 @@ Result<std::vector<int64_t>> SecretSeeds(FileSystem& fs, const std::string& cach
   if (!secret.ok()) {
     const auto random = MakeRandomIds();
     const std::string fresh = Hex64(random->Next()) + Hex64(random->Next());
-    KERF_RETURN_IF_ERROR(WriteFileAtomic(fs, path, fresh));
+    // Under a name of its own first: two processes may be at it on a cold cache.
+    const std::string own = path + "." + Hex64(random->Next());
+    KERF_RETURN_IF_ERROR(WriteFileAtomic(fs, own, fresh));
+    KERF_RETURN_IF_ERROR(fs.Rename(own, path));
     // Another process may have been quicker; what is on the disk counts.
     secret = fs.ReadFile(path);
     if (!secret.ok()) return std::move(secret).error();
@@ -53,8 +56,9 @@ Result<Reference> GetReference(const VerifyRequest& request, const std::string& 
                                const task::Interpreter& interpreter, VerifySetup& setup,
                                Context& context) {
   task::ReferenceOptions options;
-  KERF_ASSIGN_OR_RETURN(options.seeds,
+  KERF_ASSIGN_OR_RETURN(setup.seeds,
                         SecretSeeds(context.fs, cache_dir, setup.task.sha256, request.seeds));
+  options.seeds = setup.seeds;
   options.hidden = setup.task.dynamic ? 2 : 0;
   options.check = true;
   options.twin = true;
@@ -96,7 +100,51 @@ std::string TorchDir(const task::Interpreter& interpreter) {
   return "";
 }
 
+// Everything but the task and the device.
+Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
+                                            const std::string& cache_dir,
+                                            const task::Interpreter& interpreter,
+                                            Context& context) {
+  verify::VerifierOptions options;
+  options.backend = request.backend;
+  options.cache_dir = cache_dir;
+  options.version = GetBuildInfo().version;
+  options.mode = request.mode;
+  options.available = sandbox::Probe();
+  options.threads = request.threads;
+  options.profile = request.profile;
+  options.cold_cache = request.cold_cache;
+  options.compat_aikg = request.compat_aikg;
+  if (request.timeout_s > 0) options.call_timeout = std::chrono::seconds(request.timeout_s);
+  KERF_ASSIGN_OR_RETURN(options.resource_dir, resource::Extract(context.fs, cache_dir));
+  KERF_ASSIGN_OR_RETURN(options.runner, OwnProgram());
+  options.runner_args = {verify::kRunnerWord};
+  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
+                        sandbox::ChooseLevel(request.mode, *options.available));
+  KERF_ASSIGN_OR_RETURN(const task::PythonView view,
+                        task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
+  options.python = {view.policy, view.python, interpreter.include_path, TorchDir(interpreter)};
+  return options;
+}
+
 }  // namespace
+
+Result<std::optional<TestSetup>> SetUpTestDrive(const VerifyRequest& request, Context& context) {
+  constexpr uint64_t kMostTest = uint64_t{4} << 20;
+  KERF_ASSIGN_OR_RETURN(std::string text, context.fs.ReadRange(request.task_path, 0, kMostTest));
+  if (!verify::IsTestCode(text)) return std::optional<TestSetup>();
+  KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
+  KERF_ASSIGN_OR_RETURN(const task::Interpreter interpreter,
+                        task::FindInterpreter(task::SearchHere(context.fs, cache_dir),
+                                              task::Framework::kTorch));
+  KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
+                        MakeOptions(request, cache_dir, interpreter, context));
+  options.task_text = std::move(text);
+  TestSetup setup{task::OpName(request.task_path), nullptr};
+  setup.drive = std::make_unique<verify::TestDrive>(std::move(options),
+                                                    interpreter.framework_version, context.clock);
+  return std::optional(std::move(setup));
+}
 
 Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context) {
   const int64_t begin = context.clock.MonotonicNanos();
@@ -115,28 +163,11 @@ Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& con
   KERF_ASSIGN_OR_RETURN(Reference reference,
                         GetReference(request, cache_dir, interpreter, setup, context));
 
-  verify::VerifierOptions options;
-  options.backend = request.backend;
-  options.cache_dir = cache_dir;
+  KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
+                        MakeOptions(request, cache_dir, interpreter, context));
   if (request.backend == "cuda") KERF_RETURN_IF_ERROR(TakeGpu(setup, options, context));
-  options.version = GetBuildInfo().version;
-  options.mode = request.mode;
-  options.available = sandbox::Probe();
-  options.threads = request.threads;
-  options.profile = request.profile;
-  options.cold_cache = request.cold_cache;
-  options.compat_aikg = request.compat_aikg;
   options.task_text = setup.task.text;
   options.task_file_name = setup.task.ModuleName();
-  if (request.timeout_s > 0) options.call_timeout = std::chrono::seconds(request.timeout_s);
-  KERF_ASSIGN_OR_RETURN(options.resource_dir, resource::Extract(context.fs, cache_dir));
-  KERF_ASSIGN_OR_RETURN(options.runner, OwnProgram());
-  options.runner_args = {verify::kRunnerWord};
-  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
-                        sandbox::ChooseLevel(request.mode, *options.available));
-  KERF_ASSIGN_OR_RETURN(const task::PythonView view,
-                        task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
-  options.python = {view.policy, view.python, interpreter.include_path, TorchDir(interpreter)};
   KERF_ASSIGN_OR_RETURN(setup.verifier,
                         verify::Verifier::Make(std::move(reference), std::move(options),
                                                context.clock, *setup.random));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "artifact/reference.h"
 #include "base/ids.h"
@@ -14,6 +15,7 @@
 #include "device/pool.h"
 #include "loop/task/reference_cache.h"
 #include "loop/task/task_file.h"
+#include "loop/verify/test_drive.h"
 #include "loop/verify/verifier.h"
 
 namespace kerf::cli {
@@ -35,11 +37,20 @@ struct VerifySetup {
   std::unique_ptr<device::DevicePool> devices;  // backend cuda: the device is ours while this lives
   std::optional<device::Lease> lease;
   task::TaskFile task;
+  std::vector<int64_t> seeds;
   std::unique_ptr<task::ReferenceCache> cache;  // holds the reference while it is used
   std::unique_ptr<IdSource> random;
   std::unique_ptr<verify::Verifier> verifier;
   double reference_ms = 0;
 };
+
+// The same for a torch extension that a test drives (`test_code`): there is no reference.
+struct TestSetup {
+  std::string op_name;
+  std::unique_ptr<verify::TestDrive> drive;
+};
+// nullopt when the file is a task with a Model.
+Result<std::optional<TestSetup>> SetUpTestDrive(const VerifyRequest& request, Context& context);
 
 Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context);
 

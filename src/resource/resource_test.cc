@@ -60,7 +60,7 @@ TEST(Extract, RepairsADamagedFolder) {
 }
 
 TEST(Extract, LeavesNothingHalfDoneAfterAFailure) {
-  for (int n = 1; n < 200; ++n) {
+  for (int n = 1; n < 2000; ++n) {
     FakeFileSystem fs;
     fs.FailAfter(n, ENOSPC);
     const bool done = Extract(fs, "cache").ok();

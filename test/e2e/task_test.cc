@@ -67,6 +67,46 @@ TEST_F(TaskCheck, ExitsWithOneForAnUnfitTask) {
   EXPECT_THAT(outcome.stdout_text, HasSubstr("not fit: constant"));
 }
 
+struct NullExample {
+  const char* task;
+  const char* names;  // of what would pass
+};
+
+class NullBaselines : public TaskCheck, public ::testing::WithParamInterface<NullExample> {};
+
+TEST_P(NullBaselines, MakeATaskUnfit) {
+  const ProcessOutcome outcome = Check({kSource + "/test/data/tasks/" + GetParam().task, "--json"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.stderr_text;
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_FALSE(report.at("fit").get<bool>());
+  std::string text;
+  for (const Json& finding : report.at("findings")) {
+    if (finding.at("finding") == "null_baseline") text = finding.at("message");
+  }
+  EXPECT_EQ(text, "a candidate that computes nothing would pass: " + std::string(GetParam().names));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Tasks, NullBaselines,
+    ::testing::Values(
+        NullExample{"null_zeros_numpy.py",
+                    "copy of another seed's output, first half only, mean, shifted, zeros"},
+        NullExample{"null_ones_numpy.py", "copy of another seed's output, mean, ones, shifted"},
+        NullExample{"null_copy_numpy.py", "copy of input0"},
+        NullExample{"null_mean_numpy.py", "copy of another seed's output, mean, shifted"},
+        NullExample{"null_stale_numpy.py", "copy of another seed's output"}),
+    [](const auto& one) {
+      const std::string task = one.param.task;
+      return task.substr(0, task.find("_numpy"));
+    });
+
+TEST_F(TaskCheck, TakesATaskWithOneNumberForFit) {
+  const ProcessOutcome outcome = Check({kSource + "/test/data/tasks/loss_numpy.py"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.stdout_text;
+}
+
 TEST_F(TaskCheck, ExitsWithTwoForATaskThatCannotRun) {
   const ProcessOutcome outcome = Check({kSource + "/test/data/tasks/raises_numpy.py", "--json"});
   if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;

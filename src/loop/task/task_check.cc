@@ -227,6 +227,8 @@ const char* FindingName(Finding finding) {
       return "small_outputs";
     case Finding::kNoOracle:
       return "no_oracle";
+    case Finding::kNullBaseline:
+      return "null_baseline";
     case Finding::kNote:
       return "note";
   }

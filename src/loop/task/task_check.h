@@ -1,8 +1,8 @@
 // Is a task fit to judge candidates by?
 //
-// Looks at what the runner found out (Reference::checks) and at the outputs themselves. What it
-// cannot say without the comparison engine, which lives beside it in verify/, is whether zeros,
-// ones, a copy of an input, the mean or a stale buffer would pass the tolerance.
+// Looks at what the runner found out (Reference::checks) and at the outputs themselves. Whether
+// zeros, ones, a copy of an input, the mean or a stale buffer would pass the tolerance is for the
+// comparison engine to say, which lives beside it in verify/; the caller adds that finding.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,7 @@ enum class Finding {
   kParameterIgnored,  // the same of a parameter; a warning
   kSmallOutputs,      // all within 0.01: a fixed tolerance of 1e-2 would accept zeros; a warning
   kNoOracle,          // the answers are known in working precision only; a warning
+  kNullBaseline,      // a candidate that computes nothing would pass; see verify/fitness.h
   kNote,              // what the runner noticed
 };
 

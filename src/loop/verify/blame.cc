@@ -67,6 +67,8 @@ Finding FromException(const std::string& text) {
   if (IsReasonOf(VerdictStatus::kCallError, reason)) {
     return {VerdictStatus::kCallError, reason, rest};
   }
+  // A test's own check, see TestEntry in candidate_server.py.
+  if (reason == "value") return {VerdictStatus::kWrongValue, reason, rest};
   if (reason == "device_error") return {VerdictStatus::kRuntimeError, reason, rest};
   if (reason == "input_write") return {VerdictStatus::kRuntimeError, reason, "it changed " + rest};
   if (IsReasonOf(VerdictStatus::kCheat, reason)) return {VerdictStatus::kCheat, reason, rest};

@@ -1,4 +1,4 @@
-// From a build to what the verdict says about it.
+// What a verdict says about how a candidate was built and kept in.
 #pragma once
 
 #include "artifact/verdict.h"
@@ -10,5 +10,7 @@ namespace kerf::verify {
 // Whether the library may be started. False when it did not build, or needs what a kernel may not
 // have; the verdict says why. `torch`: an extension, which may need torch's libraries.
 Result<bool> AcceptBuild(const NativeBuild& build, bool torch, Verdict& verdict);
+
+SandboxReport DescribeSandbox(sandbox::Mode mode, const sandbox::SandboxLevel& available);
 
 }  // namespace kerf::verify

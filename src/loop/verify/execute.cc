@@ -48,8 +48,6 @@ class Trial {
         KERF_RETURN_IF_ERROR(CallOnce(runner, i, placement, watch));
         if (!verdict_.passed()) return {};
         watch = i == order.back();
-        verdict_.pass_call = true;
-        verdict_.stage = Stage::kExecute;
       }
     }
     ++round_;
@@ -72,6 +70,9 @@ class Trial {
       Mark(report);
       return {};
     }
+    // It returned from a call; what it returned is the next stage's matter.
+    verdict_.pass_call = true;
+    verdict_.stage = Stage::kExecute;
     JudgeFindings(runner);
     if (in.Checksum() != before) {
       verdict_.Blame(VerdictStatus::kRuntimeError, "input_write", "it changed an input");

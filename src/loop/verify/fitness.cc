@@ -34,9 +34,10 @@ std::vector<NamedView> Others(const Expectations& expectations, size_t i, size_t
 // Which null baselines pass case i: those that are right on all of its outputs.
 std::vector<std::string> PassingNulls(Expectations& expectations, size_t i, int threads) {
   std::map<std::string, size_t> right;
-  const size_t outputs = expectations.one(i).outputs.size();
-  for (size_t k = 0; k < outputs; ++k) {
+  size_t outputs = 0;  // that hold something to compare
+  for (size_t k = 0; k < expectations.one(i).outputs.size(); ++k) {
     if (expectations.one(i).outputs[k].spec.numel() == 0) continue;
+    ++outputs;
     for (const NullBaseline& null :
          RunNullBaselines(expectations.expected(i, k), expectations.budget(i, k),
                           Others(expectations, i, k), threads)) {
@@ -63,6 +64,7 @@ void AddNulls(Expectations& expectations, int threads, std::vector<Unfitness>& f
     first = false;
     if (passing.empty()) return;
   }
+  if (passing.empty()) return;
   std::string names;
   for (const std::string& name : passing) names += (names.empty() ? "" : ", ") + name;
   found.push_back({"null_baseline", "a candidate that computes nothing would pass: " + names});

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 
 #include "base/file_system.h"
@@ -237,7 +238,11 @@ Status StoreInCache(const std::string& path, const std::string& bytes) {
   KERF_RETURN_IF_ERROR(fs->CreateDirs(ParentPath(path)));
   KERF_ASSIGN_OR_RETURN(const Scratch scratch, Scratch::Make(ParentPath(path)));
   KERF_RETURN_IF_ERROR(scratch.Write("file", bytes));
-  return fs->Rename(JoinPath(scratch.path(), "file"), path);
+  // The first one stays: another process may be binding it into its sandbox, which fails when the
+  // file is replaced at that moment.
+  const std::string fresh = JoinPath(scratch.path(), "file");
+  if (::link(fresh.c_str(), path.c_str()) == 0 || errno == EEXIST) return {};
+  return fs->Rename(fresh, path);  // a file system without links
 }
 
 Result<Toolchain> FindToolchain() {
@@ -274,8 +279,8 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   build.flags = request.flags;
   build.id = Sha256Hex(build.toolchain.compiler + '\n' + build.toolchain.version + '\n' +
                        JoinWords(request.flags) + JoinWords(request.link_flags) +
-                       Sha256Hex(kGuardSource) + request.prelude + request.prelude_salt + request.salt + '\n' +
-                       request.file_name + '\n' + request.source);
+                       Sha256Hex(kGuardSource) + request.prelude + request.prelude_salt +
+                       request.salt + '\n' + request.file_name + '\n' + request.source);
   build.library = options.cache_dir + "/builds/" + build.id.substr(0, 40) + ".so";
   const auto finish = [&] {
     build.wall = std::chrono::steady_clock::now() - begin;

@@ -59,9 +59,9 @@ std::vector<NullBaseline> RunNullBaselines(const Expected& expected, const Budge
   if (count > 0) {
     made("zeros", [](int64_t) { return 0.0; });
     made("ones", [](int64_t) { return 1.0; });
-    made("mean", [mean = MeanOf(wanted)](int64_t) { return mean; });
   }
-  if (spec.numel() > 1) {
+  if (spec.numel() > 1) {  // of one element, as losses have, the mean is the answer
+    made("mean", [mean = MeanOf(wanted)](int64_t) { return mean; });
     made("shifted", [=](int64_t i) { return wanted_at((i + parts) % count); });
     made("first half only", [=](int64_t i) { return i < count / 2 ? wanted_at(i) : 0.0; });
   }

@@ -55,6 +55,11 @@ TEST(NullBaselines, NamesTheOneThatPasses) {
               testing::ElementsAre("copy of x"));
 }
 
+TEST(NullBaselines, OneNumberIsNotCaughtByBeingItsOwnMean) {
+  const OwnedTensor loss(DType::kFloat32, {}, std::vector<double>{0.7});
+  EXPECT_THAT(Passing({loss.view()}), testing::IsEmpty());
+}
+
 TEST(NullBaselines, IntegersAndComplexAndEmpty) {
   OwnedTensor counts(DType::kInt32, {50});
   for (int64_t i = 0; i < 50; ++i) counts.Set(i, static_cast<double>(i * 7 % 31));

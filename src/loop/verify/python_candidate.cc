@@ -109,6 +109,7 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
       .String(reference.framework)
       .Key("device")
       .String(device);
+  json.Key("op_name").String(candidate.op_name);
   json.Key("file_name").String(candidate.op_name + "_" + impl + ".py");
   json.Key("functions").BeginArray();
   json.String(candidate.op_name + "_" + impl + "_" + reference.framework).EndArray();
@@ -130,6 +131,18 @@ std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& 
   json.String(candidate.op_name).String("forward").EndArray();
   WriteArguments(json, "inputs", reference.cases.at(0).inputs);
   WriteArguments(json, "init", reference.init);
+  json.EndObject();
+  return text;
+}
+
+std::string DescribeTest(const BuiltExtension& extension, const std::string& device) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("impl").String("torch_ext").Key("framework").String("torch");
+  json.Key("device").String(device).Key("file_name").String("test_code.py").Key("test").Bool(true);
+  json.Key("library").String(extension.library).Key("module").String(extension.module);
+  json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
+  for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
   json.EndObject();
   return text;
 }

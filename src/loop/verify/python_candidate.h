@@ -27,6 +27,8 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
 // An extension that is called with a task's inputs.
 std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
                               const Reference& reference, const std::string& device);
+// An extension that is driven by a test's text.
+std::string DescribeTest(const BuiltExtension& extension, const std::string& device);
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device);
 

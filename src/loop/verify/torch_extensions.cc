@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/file_system.h"
 #include "base/json_writer.h"
@@ -36,6 +37,15 @@ std::string Dress(const std::string& source, const std::string& module, const st
 
 bool Has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
+}
+
+// The author's own name for it, so that the same text is built once whatever task it is for.
+std::string FileName(const Candidate& candidate, const ExtensionLanguage& language) {
+  const bool plain = std::all_of(candidate.name.begin(), candidate.name.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+  });
+  if (plain && !candidate.name.empty() && candidate.name[0] != '.') return candidate.name;
+  return std::string("extension") + (language.hip ? ".hip" : language.gpu ? ".cu" : ".cc");
 }
 
 void Refuse(Verdict& verdict, VerdictStatus status, const std::string& reason,
@@ -103,8 +113,7 @@ Result<std::optional<BuiltExtension>> TorchExtensions::Build(const Candidate& ca
 
   const ExtensionLanguage language = LanguageOf(candidate.source);
   BuildRequest request;
-  request.file_name =
-      candidate.op_name + (language.hip ? ".hip" : language.gpu ? ".cu" : ".cc");
+  request.file_name = FileName(candidate, language);
   request.flags = ExtensionFlags();
   std::string text = candidate.source;
   if (language.gpu) {

@@ -36,22 +36,17 @@ std::vector<std::string> SimtFlags(bool hip) {
           std::string("kerf_simt/") + (hip ? "hip.h" : "cuda.h")};
 }
 
-double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
-
-SandboxReport DescribeSandbox(const VerifierOptions& options) {
-  SandboxReport report;
-  report.mode = sandbox::ModeName(options.mode);
-  const auto level = sandbox::ChooseLevel(options.mode, *options.available);
-  if (!level.ok()) return report;
-  report.level = level->Summary();
-  for (size_t i = 0; i < sandbox::kLayerCount; ++i) {
-    const auto layer = static_cast<sandbox::Layer>(i);
-    if (level->has(layer)) continue;
-    report.missing.push_back(std::string(sandbox::LayerName(layer)) + ": " +
-                             (*level)[layer].detail);
+// What to do when the interpreter cannot import what the candidate needs.
+std::string HowToGet(Impl impl) {
+  if (impl == Impl::kSwft) {
+    return "impl swft needs the package swft, which is built from the folder swft of "
+           "github.com/mindspore-ai/akg (build.sh) for the interpreter that has the framework, or "
+           "for another one that KERF_PYTHON names; ";
   }
-  return report;
+  return "impl triton needs the package triton (pip install triton); ";
 }
+
+double Milliseconds(int64_t nanos) { return static_cast<double>(nanos) / 1e6; }
 
 // Room for workspaces many times the size of the tensors; one that takes more has lost count.
 uint64_t CandidateMemory(const Reference& reference) {
@@ -142,7 +137,7 @@ Verdict Verifier::Begin(const Candidate& candidate) {
   verdict.task.sha256 = reference_.task_sha256;
   verdict.task.framework_version = reference_.framework_version;
   verdict.task.python = reference_.python;
-  verdict.sandbox = DescribeSandbox(options_);
+  verdict.sandbox = DescribeSandbox(options_.mode, *options_.available);
   verdict.kerf_version = options_.version;
   verdict.started = FormatUtc(clock_.WallNanos());
   return verdict;
@@ -157,7 +152,10 @@ Result<std::optional<Loadable>> Verifier::Prepare(const Candidate& candidate, Ve
   if (gpu_language && options_.backend == "cpu") return PrepareSimt(candidate, verdict);
   if (gpu_language && options_.backend == "cuda") return PrepareCuda(candidate, verdict);
   if (candidate.impl == Impl::kTriton && options_.backend != "ascend") {
-    return PrepareTriton(candidate, verdict);
+    return PreparePython(candidate, triton_, verdict);
+  }
+  if (candidate.impl == Impl::kSwft && options_.backend != "cuda") {
+    return PreparePython(candidate, swft_, verdict);
   }
   if (candidate.impl == Impl::kTorchExt && options_.backend == "cpu") {
     return PrepareTorchExt(candidate, verdict);
@@ -245,23 +243,25 @@ Result<std::optional<Loadable>> Verifier::Load(const NativeBuild& build, RunnerO
   }});
 }
 
-Result<std::optional<Loadable>> Verifier::PrepareTriton(const Candidate& candidate,
+Result<std::optional<Loadable>> Verifier::PreparePython(const Candidate& candidate,
+                                                        std::unique_ptr<WarmInterpreter>& kept,
                                                         Verdict& verdict) {
-  if (triton_ == nullptr || !triton_->alive()) {
+  if (kept == nullptr || !kept->alive()) {
     Result<std::unique_ptr<WarmInterpreter>> started =
-        StartServer({reference_.framework, "triton"},
+        StartServer({reference_.framework, ImplName(candidate.impl)},
                     /*compile=*/options_.backend == "cuda");
     if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
-      verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
-      verdict.log = started.error().message + "\n";
+      verdict.Blame(VerdictStatus::kUnsupported, "package",
+                    HowToGet(candidate.impl) + started.error().message);
+      verdict.log = verdict.summary + "\n";
       return std::optional<Loadable>();
     }
     if (!started.ok()) return std::move(started).error();
-    triton_ = *std::move(started);
+    kept = *std::move(started);
   }
   const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
-      Loadable{[this, about, source = candidate.source] { return triton_->Fork(about, source); },
+      Loadable{[about, &kept, source = candidate.source] { return kept->Fork(about, source); },
                /*independent=*/false});
 }
 

@@ -87,7 +87,10 @@ class Verifier {
   // not be.
   Result<std::optional<Loadable>> Load(const NativeBuild& build, RunnerOptions runner,
                                        Verdict& verdict);
-  Result<std::optional<Loadable>> PrepareTriton(const Candidate& candidate, Verdict& verdict);
+  // Triton and SWFT, in a server that is `kept` for the next candidate.
+  Result<std::optional<Loadable>> PreparePython(const Candidate& candidate,
+                                                std::unique_ptr<WarmInterpreter>& kept,
+                                                Verdict& verdict);
   Result<std::optional<Loadable>> PrepareTorchExt(const Candidate& candidate, Verdict& verdict);
   Status Measure(const Loadable& loadable, bool python, Verdict& verdict);
   Contender Baseline(const char* name, bool compile, std::unique_ptr<WarmInterpreter>& kept);
@@ -108,6 +111,7 @@ class Verifier {
   // Started when first needed, kept for the next candidate.
   std::unique_ptr<WarmInterpreter> triton_;
   std::unique_ptr<TorchExtensions> extensions_;
+  std::unique_ptr<WarmInterpreter> swft_;
   std::unique_ptr<WarmInterpreter> eager_;
   std::unique_ptr<WarmInterpreter> compiled_;
 };

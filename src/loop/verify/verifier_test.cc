@@ -111,6 +111,16 @@ TEST(Verifier, TellsWhatWasCheckedAndHow) {
   EXPECT_NE(VerdictJson(verdict).find("\"pass_perf\":null"), std::string::npos);
 }
 
+TEST(Verifier, TellsAWrongResultFromACallThatDidNotReturn) {
+  const Verdict wrong = JudgeBody(Loop("0"));
+  EXPECT_TRUE(wrong.pass_call);
+  EXPECT_FALSE(wrong.pass_exe);
+  EXPECT_EQ(wrong.stage, Stage::kExecute);
+  const Verdict aborted = JudgeBody("std::abort();");
+  EXPECT_FALSE(aborted.pass_call);
+  EXPECT_EQ(aborted.stage, Stage::kCall);
+}
+
 TEST(Verifier, ShowsTheWorstMismatchWithItsCoordinates) {
   const Verdict verdict = JudgeBody(Loop("i == 40 ? 100 : " + kGelu));
   EXPECT_EQ(verdict.reason, "value");

@@ -1,0 +1,40 @@
+// Judges a torch extension by a test that drives it, as GEAK's data sets have them (`test_code`):
+// Python that imports the extension, or calls its functions by bare names, and computes results.
+//
+// The call stage only: names, build, import, and a run of the test to its end, in the sandbox. What
+// the test computed is compared with nothing, so that such a candidate never passes: the best there
+// is is `unsupported`/`feature` with pass_call. A failed assertion of the test is `wrong_value`.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "artifact/candidate.h"
+#include "artifact/verdict.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "loop/verify/torch_extensions.h"
+
+namespace kerf::verify {
+
+// Whether a Python source is such a test, and no task file with a Model.
+bool IsTestCode(std::string_view text);
+
+class TestDrive {
+ public:
+  // `options.task_text` is the test.
+  TestDrive(VerifierOptions options, std::string framework_version, Clock& clock);
+
+  Result<Verdict> Verify(const Candidate& candidate);
+
+ private:
+  Status Drive(const Candidate& candidate, Verdict& verdict);
+  void Judge(const Exchange& loaded, Runner& runner, Verdict& verdict) const;
+
+  const VerifierOptions options_;
+  const std::string framework_version_;
+  Clock& clock_;
+  TorchExtensions extensions_;
+};
+
+}  // namespace kerf::verify
