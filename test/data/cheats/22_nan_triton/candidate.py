@@ -21,4 +21,6 @@ def silu(x):
 
 class ModelNew(nn.Module):
     def forward(self, x):
-        return silu(x).fill_(float('nan'))
+        y = silu(x)
+        y[::2] = float('nan')
+        return y
