@@ -146,7 +146,8 @@ Result<int> JudgeOne(const Args& args, Context& context) {
   if (!keep.empty()) KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, keep));
   KERF_ASSIGN_OR_RETURN(Candidate candidate,
                         ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
-  KERF_ASSIGN_OR_RETURN(const std::optional<Verdict> by_test, JudgeByTest(request, candidate, context));
+  KERF_ASSIGN_OR_RETURN(const std::optional<Verdict> by_test,
+                        JudgeByTest(request, candidate, context));
   if (by_test.has_value()) {
     if (!keep.empty()) context.out.Note("--keep needs a task file; a test is its own project");
     return Show(*by_test, args, context);
@@ -156,9 +157,8 @@ Result<int> JudgeOne(const Args& args, Context& context) {
   context.out.Progress("judging " + candidate.name);
   KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
   if (!keep.empty()) {
-    KERF_RETURN_IF_ERROR(verify::KeepProject(context.fs, keep,
-                                             {setup.task.text, candidate, verdict, setup.seeds},
-                                             *setup.random));
+    KERF_RETURN_IF_ERROR(verify::KeepProject(
+        context.fs, keep, {setup.task.text, candidate, verdict, setup.seeds}, *setup.random));
     context.out.Note("kept in " + keep);
   }
   return Show(verdict, args, context);

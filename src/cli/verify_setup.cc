@@ -134,9 +134,9 @@ Result<std::optional<TestSetup>> SetUpTestDrive(const VerifyRequest& request, Co
   KERF_ASSIGN_OR_RETURN(std::string text, context.fs.ReadRange(request.task_path, 0, kMostTest));
   if (!verify::IsTestCode(text)) return std::optional<TestSetup>();
   KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
-  KERF_ASSIGN_OR_RETURN(const task::Interpreter interpreter,
-                        task::FindInterpreter(task::SearchHere(context.fs, cache_dir),
-                                              task::Framework::kTorch));
+  KERF_ASSIGN_OR_RETURN(
+      const task::Interpreter interpreter,
+      task::FindInterpreter(task::SearchHere(context.fs, cache_dir), task::Framework::kTorch));
   KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
                         MakeOptions(request, cache_dir, interpreter, context));
   options.task_text = std::move(text);

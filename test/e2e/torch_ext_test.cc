@@ -35,32 +35,34 @@ def get_init_inputs():
 )py";
 
 constexpr const char* kPlain = R"cpp(#include <torch/extension.h>
-torch::Tensor scale(torch::Tensor x) {
-  TORCH_CHECK(x.scalar_type() == torch::kFloat32, "float32 only");
-  auto y = torch::empty_like(x);
-  const float* in = x.data_ptr<float>();
-  float* out = y.data_ptr<float>();
-  for (int64_t i = 0; i < x.numel(); ++i) out[i] = (in[i] > 0 ? in[i] : 0) * 2 + OFFSET;
-  return y;
-}
-PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &scale); }
+                                     torch::Tensor scale(torch::Tensor x) {
+                                       TORCH_CHECK(x.scalar_type() == torch::kFloat32, "float32 "
+                                                                                       "only");
+                                       auto y = torch::empty_like(x);
+                                       const float* in = x.data_ptr<float>();
+                                       float* out = y.data_ptr<float>();
+                                       for (int64_t i = 0; i < x.numel(); ++i) out[i] = (in[i] > 0 ? in[i] : 0) * 2 + OFFSET;
+                                       return y;
+                                     }
+                                     PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &scale); }
 )cpp";
 
-constexpr const char* kHip = R"cpp(#include <hip/hip_runtime.h>
+constexpr const char* kHip =
+    R"cpp(#include <hip/hip_runtime.h>
 #include <torch/extension.h>
-__global__ void scale_kernel(const float* in, float* out, int n) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = fmaxf(in[i], 0.0f) * 2 + 1;
-}
-torch::Tensor kernel_function(torch::Tensor x) {
-  TORCH_CHECK(x.is_cuda(), "a tensor on the device is wanted");
-  auto y = torch::empty_like(x);
-  const int n = x.numel();
-  hipLaunchKernelGGL(scale_kernel, dim3((n + 255) / 256), dim3(256), 0, 0, x.data_ptr<float>(),
-                     y.data_ptr<float>(), n);
-  return y;
-}
-PYBIND11_MODULE(scale_hip, m) { m.def("kernel_function", &kernel_function); }
+          __global__ void scale_kernel(const float* in, float* out, int n) {
+            const int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) out[i] = fmaxf(in[i], 0.0f) * 2 + 1;
+          }
+          torch::Tensor kernel_function(torch::Tensor x) {
+            TORCH_CHECK(x.is_cuda(), "a tensor on the device is wanted");
+            auto y = torch::empty_like(x);
+            const int n = x.numel();
+            hipLaunchKernelGGL(scale_kernel, dim3((n + 255) / 256), dim3(256), 0, 0,
+                               x.data_ptr<float>(), y.data_ptr<float>(), n);
+            return y;
+          }
+          PYBIND11_MODULE(scale_hip, m) { m.def("kernel_function", &kernel_function); }
 )cpp";
 
 constexpr const char* kTest = R"py(
@@ -116,8 +118,8 @@ class TorchExt : public ::testing::Test {
 };
 
 TEST_F(TorchExt, NamesWhatATestCallsAndNobodyBindsWithoutBuilding) {
-  const std::string test = Write("scale.py", With(With(kTest, "kernel_function", "call_kernel"),
-                                                  "LOW", "0"));
+  const std::string test =
+      Write("scale.py", With(With(kTest, "kernel_function", "call_kernel"), "LOW", "0"));
   const Json verdict = Verify(test, Write("scale.hip", kHip));
   if (exit_code_ == 3) GTEST_SKIP() << stderr_;
   ASSERT_EQ(exit_code_, 1) << stderr_;
@@ -157,9 +159,9 @@ TEST_F(TorchExt, JudgesPlainAndHipExtensions) {
   EXPECT_EQ(verdict.at("status"), "wrong_value") << verdict.dump(1);
   EXPECT_THAT(verdict.at("summary").get<std::string>(), HasSubstr("line 9 of the test"));
 
-  verdict = Verify(Write("test_code.py", With(With(kTest, "LOW", "0"), "function(x)",
-                                              "function(x, 3)")),
-                   kernel);
+  verdict =
+      Verify(Write("test_code.py", With(With(kTest, "LOW", "0"), "function(x)", "function(x, 3)")),
+             kernel);
   EXPECT_EQ(verdict.at("status"), "call_error") << verdict.dump(1);
   EXPECT_EQ(verdict.at("reason"), "bad_signature");
 }

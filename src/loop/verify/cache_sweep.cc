@@ -28,8 +28,8 @@ std::vector<Entry> List(const std::string& folder) {
   for (const auto& found : std::filesystem::directory_iterator(folder, error)) {
     struct stat info {};
     if (::lstat(found.path().c_str(), &info) != 0) continue;
-    entries.push_back({found.path(), static_cast<uint64_t>(info.st_size), info.st_mtime,
-                       S_ISDIR(info.st_mode)});
+    entries.push_back(
+        {found.path(), static_cast<uint64_t>(info.st_size), info.st_mtime, S_ISDIR(info.st_mode)});
   }
   return entries;
 }

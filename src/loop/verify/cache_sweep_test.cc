@@ -23,7 +23,8 @@ TEST(CacheSweep, RemovesTheLeastRecentlyUsedBuildsFirst) {
   const Scratch cache = *Scratch::Make(testing::TempDir() + "kerf_sweep");
   const std::string builds = cache.path() + "/builds/";
   std::filesystem::create_directories(builds);
-  for (const char* name : {"old.so", "middle.so", "new.so"}) std::ofstream(builds + name) << std::string(1000, 'x');
+  for (const char* name : {"old.so", "middle.so", "new.so"})
+    std::ofstream(builds + name) << std::string(1000, 'x');
   SetAge(builds + "old.so", 300);
   SetAge(builds + "middle.so", 200);
   SetAge(builds + "new.so", 100);

@@ -26,8 +26,8 @@ struct ForbiddenUse {
 
 // The first import no honest kernel has, if any: running programs, loading libraries, raw system
 // calls, sockets. What gets past this is met by the sandbox; this gives it a name before it runs.
-// `torch`: an extension, which is linked with torch's libraries; what it computes with them is found
-// out when it runs.
+// `torch`: an extension, which is linked with torch's libraries; what it computes with them is
+// found out when it runs.
 std::optional<ForbiddenUse> FindForbiddenUse(const ElfSymbols& symbols, bool torch = false);
 
 // Whether a candidate may need this library: the language's own, "libm.so.6".

@@ -206,9 +206,9 @@ Result<std::string> MakePrelude(const BuildRequest& request, const Toolchain& to
   limits.work_bytes = 2 * kMostPrelude;
   KERF_ASSIGN_OR_RETURN(const sandbox::Outcome outcome, compilation.Run(arguments, limits));
   if (!outcome.succeeded()) {
-    return Unavailable("the headers of torch extensions do not compile: " +
-                       sandbox::Describe(outcome) + "\n" +
-                       CleanCompilerLog(outcome.stderr_text).text.substr(0, 1000));
+    return Unavailable(
+        "the headers of torch extensions do not compile: " + sandbox::Describe(outcome) + "\n" +
+        CleanCompilerLog(outcome.stderr_text).text.substr(0, 1000));
   }
   KERF_ASSIGN_OR_RETURN(const std::string bytes,
                         sandbox::ReadResultFile(scratch.path(), "prelude.gch", kMostPrelude));
@@ -299,8 +299,7 @@ Result<NativeBuild> BuildNative(const BuildRequest& request, const BuildOptions&
   Compilation compilation(build.toolchain, options, scratch);
   std::vector<std::string> arguments;
   if (!request.prelude.empty()) {
-    KERF_ASSIGN_OR_RETURN(const std::string folder,
-                          MakePrelude(request, build.toolchain, options));
+    KERF_ASSIGN_OR_RETURN(const std::string folder, MakePrelude(request, build.toolchain, options));
     const std::string inside = compilation.Show({folder, kPreludeInside});
     // First of all: a compiled header that comes after anything else is not used.
     arguments = {"-include", inside + "/" + kPreludeName};

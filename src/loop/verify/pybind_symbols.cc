@@ -192,8 +192,8 @@ std::string Sentence(const BoundSymbols& bound, const UsedSymbols& used,
             "), which the extension does not bind; bound: " +
             (bound.names.empty() ? "nothing" : ListNames(bound.names));
     if (!one.near.empty()) {
-      text += "; did you mean " + one.near.front() + "? Bind it: m.def(\"" + one.used.name +
-              "\", &…)";
+      text +=
+          "; did you mean " + one.near.front() + "? Bind it: m.def(\"" + one.used.name + "\", &…)";
     }
     text += "\n";
   }
@@ -274,11 +274,10 @@ SymbolDiagnosis DiagnoseSymbols(const BoundSymbols& bound, const UsedSymbols& us
     for (const NamedPlace& candidate : bound.names) {
       if (LooksLike(one.name, candidate.name)) missing.near.push_back(candidate.name);
     }
-    std::stable_sort(missing.near.begin(), missing.near.end(),
-                     [&](const std::string& a, const std::string& b) {
-                       return EditDistance(Lower(a), Lower(one.name)) <
-                              EditDistance(Lower(b), Lower(one.name));
-                     });
+    std::stable_sort(
+        missing.near.begin(), missing.near.end(), [&](const std::string& a, const std::string& b) {
+          return EditDistance(Lower(a), Lower(one.name)) < EditDistance(Lower(b), Lower(one.name));
+        });
     found.missing.push_back(std::move(missing));
   }
   for (const NamedPlace& one : bound.names) {

@@ -18,11 +18,15 @@ std::vector<std::string> Names(const std::vector<NamedPlace>& places) {
 
 TEST(BoundSymbols, FindsDefsChainsAttributesAndClasses) {
   const BoundSymbols bound = FindBoundSymbols(R"cpp(
-PYBIND11_MODULE(TORCH_EXTENSION_NAME, mod) {
-  mod.def("forward", &forward, "text, with (brackets)", py::arg("x") = 1).def("back" "ward", &b);
-  mod.attr("kBlock") = 256;
-  py::class_<Op>(mod, "Op").def(py::init<>()).def("run", &Op::run);
-})cpp");
+    PYBIND11_MODULE(TORCH_EXTENSION_NAME, mod) {
+      mod.def("forward", &forward, "text, with (brackets)", py::arg("x") = 1)
+          .def(
+              "back"
+              "ward",
+              &b);
+      mod.attr("kBlock") = 256;
+      py::class_<Op>(mod, "Op").def(py::init<>()).def("run", &Op::run);
+    })cpp");
   EXPECT_TRUE(bound.any_name());
   EXPECT_TRUE(bound.certain);
   EXPECT_THAT(Names(bound.names), ElementsAre("forward", "backward", "kBlock", "Op"));

@@ -115,17 +115,17 @@ constexpr std::string_view kBuiltins[] = {
     "divmod", "enumerate", "eval", "exec", "exit", "filter", "float", "format", "frozenset",
     "getattr", "globals", "hasattr", "hash", "help", "hex", "id", "input", "int", "isinstance",
     "issubclass", "iter", "len", "list", "locals", "map", "max", "memoryview", "min", "next",
-    "object", "oct", "open", "ord", "pow", "print", "property", "quit", "range", "repr",
-    "reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum",
-    "super", "tuple", "type", "vars", "zip", "__import__", "BaseException", "Exception",
-    "ArithmeticError", "AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError",
+    "object", "oct", "open", "ord", "pow", "print", "property", "quit", "range", "repr", "reversed",
+    "round", "set", "setattr", "slice", "sorted", "staticmethod", "str", "sum", "super", "tuple",
+    "type", "vars", "zip", "__import__", "BaseException", "Exception", "ArithmeticError",
+    "AssertionError", "AttributeError", "ImportError", "IndexError", "KeyError",
     "KeyboardInterrupt", "LookupError", "ModuleNotFoundError", "NameError", "NotImplementedError",
     "OSError", "OverflowError", "RuntimeError", "StopIteration", "SystemExit", "TimeoutError",
     "TypeError", "ValueError", "ZeroDivisionError", "Warning", "RuntimeWarning", "UserWarning",
     // Words that a bracket may follow.
-    "and", "as", "assert", "async", "await", "case", "del", "elif", "else", "except", "for",
-    "from", "global", "if", "import", "in", "is", "lambda", "match", "nonlocal", "not", "or",
-    "raise", "return", "while", "with", "yield"};
+    "and", "as", "assert", "async", "await", "case", "del", "elif", "else", "except", "for", "from",
+    "global", "if", "import", "in", "is", "lambda", "match", "nonlocal", "not", "or", "raise",
+    "return", "while", "with", "yield"};
 
 class NameReader {
  public:
@@ -144,9 +144,9 @@ class NameReader {
       if (token.kind == Kind::kWord) ReadWord(i);
     }
     for (const NamedPlace& call : calls_) {
-      const bool known = defined_.contains(call.name) ||
-                         std::find(std::begin(kBuiltins), std::end(kBuiltins), call.name) !=
-                             std::end(kBuiltins);
+      const bool known =
+          defined_.contains(call.name) ||
+          std::find(std::begin(kBuiltins), std::end(kBuiltins), call.name) != std::end(kBuiltins);
       if (!known) names_.undefined_calls.push_back(call);
       defined_.insert(call.name);  // each once
     }
@@ -264,15 +264,72 @@ class NameReader {
 }  // namespace
 
 bool IsKnownPackage(std::string_view module) {
-  constexpr std::string_view kKnown[] = {
-      "torch", "triton", "numpy", "math", "os", "sys", "time", "typing", "random", "pytest",
-      "unittest", "argparse", "json", "functools", "itertools", "collections", "dataclasses",
-      "scipy", "pandas", "matplotlib", "einops", "re", "gc", "copy", "warnings", "logging",
-      "pathlib", "contextlib", "enum", "abc", "operator", "string", "struct", "ctypes", "io",
-      "tempfile", "shutil", "subprocess", "importlib", "inspect", "traceback", "types", "hashlib",
-      "datetime", "statistics", "tqdm", "packaging", "torchvision", "transformers", "__future__",
-      "textwrap", "threading", "multiprocessing", "platform", "signal", "decimal", "fractions",
-      "pprint", "numbers", "builtins", "cmath", "csv", "glob", "heapq", "bisect", "array"};
+  constexpr std::string_view kKnown[] = {"torch",
+                                         "triton",
+                                         "numpy",
+                                         "math",
+                                         "os",
+                                         "sys",
+                                         "time",
+                                         "typing",
+                                         "random",
+                                         "pytest",
+                                         "unittest",
+                                         "argparse",
+                                         "json",
+                                         "functools",
+                                         "itertools",
+                                         "collections",
+                                         "dataclasses",
+                                         "scipy",
+                                         "pandas",
+                                         "matplotlib",
+                                         "einops",
+                                         "re",
+                                         "gc",
+                                         "copy",
+                                         "warnings",
+                                         "logging",
+                                         "pathlib",
+                                         "contextlib",
+                                         "enum",
+                                         "abc",
+                                         "operator",
+                                         "string",
+                                         "struct",
+                                         "ctypes",
+                                         "io",
+                                         "tempfile",
+                                         "shutil",
+                                         "subprocess",
+                                         "importlib",
+                                         "inspect",
+                                         "traceback",
+                                         "types",
+                                         "hashlib",
+                                         "datetime",
+                                         "statistics",
+                                         "tqdm",
+                                         "packaging",
+                                         "torchvision",
+                                         "transformers",
+                                         "__future__",
+                                         "textwrap",
+                                         "threading",
+                                         "multiprocessing",
+                                         "platform",
+                                         "signal",
+                                         "decimal",
+                                         "fractions",
+                                         "pprint",
+                                         "numbers",
+                                         "builtins",
+                                         "cmath",
+                                         "csv",
+                                         "glob",
+                                         "heapq",
+                                         "bisect",
+                                         "array"};
   return std::find(std::begin(kKnown), std::end(kKnown), module) != std::end(kKnown);
 }
 

@@ -22,9 +22,15 @@ constexpr const char* kExtensionsInside = "/kerf/extensions";
 // One set of flags for all extensions: a precompiled header fits no other. The candidate's own
 // functions get more optimisation by a line in front of them, see Dress().
 std::vector<std::string> ExtensionFlags() {
-  return {"-std=c++20",          "-O1",         "-w",
-          "-fPIC",               "-pthread",    "-shared",
-          "-fvisibility=hidden", "-Wl,-z,now",  "-Wl,--build-id=none",
+  return {"-std=c++20",
+          "-O1",
+          "-w",
+          "-fPIC",
+          "-pthread",
+          "-shared",
+          "-fvisibility=hidden",
+          "-Wl,-z,now",
+          "-Wl,--build-id=none",
           "-DTORCH_API_INCLUDE_EXTENSION_H"};
 }
 
@@ -125,9 +131,9 @@ Result<std::optional<BuiltExtension>> TorchExtensions::Build(const Candidate& ca
       return none;
     }
     text = std::move(simt.text);
-    request.flags.insert(request.flags.end(),
-                         {"-include", std::string("kerf_simt/torch_") +
-                                          (language.hip ? "hip.h" : "cuda.h")});
+    request.flags.insert(
+        request.flags.end(),
+        {"-include", std::string("kerf_simt/torch_") + (language.hip ? "hip.h" : "cuda.h")});
     request.includes = {{JoinPath(options_.resource_dir, "simt"), kSimtInside}};
     request.salt = BaseName(options_.resource_dir);
     request.support = std::string(kSimtInside) + "/runtime/all.cc";

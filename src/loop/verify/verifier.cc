@@ -274,9 +274,9 @@ Result<std::optional<Loadable>> Verifier::PrepareTorchExt(const Candidate& candi
   KERF_ASSIGN_OR_RETURN(const bool ready, extensions_->StartInterpreter(verdict));
   if (!ready) return std::optional<Loadable>();
   const std::string about = DescribeExtension(candidate, *extension, reference_, Device());
-  return std::optional<Loadable>(
-      Loadable{[this, about, source = candidate.source] { return extensions_->Fork(about, source); },
-               /*independent=*/false});
+  return std::optional<Loadable>(Loadable{
+      [this, about, source = candidate.source] { return extensions_->Fork(about, source); },
+      /*independent=*/false});
 }
 
 Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict) {
