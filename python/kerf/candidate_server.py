@@ -837,6 +837,17 @@ def own_namespace():
     return os.uname().nodename == "kerf" and os.path.isdir("/w") and not os.path.exists("/root")
 
 
+def warm_triton():
+    """By path: our own folder is not among those that candidates import from."""
+    import importlib.util
+
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "triton_warmup.py")
+    spec = importlib.util.spec_from_file_location("triton_warmup", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.run()
+
+
 class Server:
     def __init__(self, channel, frameworks):
         self.channel = channel
@@ -858,6 +869,8 @@ class Server:
             # The first operation that is logged makes torch import hundreds of modules; a child would do so each time.
             with OperationLog():
                 torch.empty(1)
+            if os.environ.get("TRITON_INTERPRET") == "1":
+                warm_triton()
 
     def serve(self):
         while True:

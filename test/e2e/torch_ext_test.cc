@@ -36,8 +36,9 @@ def get_init_inputs():
 
 constexpr const char* kPlain = R"cpp(#include <torch/extension.h>
                                      torch::Tensor scale(torch::Tensor x) {
-                                       TORCH_CHECK(x.scalar_type() == torch::kFloat32, "float32 "
-                                                                                       "only");
+                                       TORCH_CHECK(x.scalar_type() == torch::kFloat32,
+                                                   "float32 "
+                                                   "only");
                                        auto y = torch::empty_like(x);
                                        const float* in = x.data_ptr<float>();
                                        float* out = y.data_ptr<float>();
@@ -63,7 +64,7 @@ constexpr const char* kHip =
             return y;
           }
           PYBIND11_MODULE(scale_hip, m) { m.def("kernel_function", &kernel_function); }
-)cpp";
+    )cpp";
 
 constexpr const char* kTest = R"py(
 import torch

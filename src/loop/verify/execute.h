@@ -24,6 +24,7 @@ struct Loadable {
   StartCandidate start;
   // Whether two of its processes may run at once: starting takes long where a GPU is opened.
   bool independent = true;
+  bool native = true;  // gets the judge's memory itself, between guard pages
 };
 
 struct ExecuteOptions {

@@ -262,7 +262,7 @@ Result<std::optional<Loadable>> Verifier::PreparePython(const Candidate& candida
   const std::string about = DescribePythonCandidate(candidate, reference_, Device());
   return std::optional<Loadable>(
       Loadable{[about, &kept, source = candidate.source] { return kept->Fork(about, source); },
-               /*independent=*/false});
+               /*independent=*/false, /*native=*/false});
 }
 
 Result<std::optional<Loadable>> Verifier::PrepareTorchExt(const Candidate& candidate,
@@ -276,7 +276,7 @@ Result<std::optional<Loadable>> Verifier::PrepareTorchExt(const Candidate& candi
   const std::string about = DescribeExtension(candidate, *extension, reference_, Device());
   return std::optional<Loadable>(Loadable{
       [this, about, source = candidate.source] { return extensions_->Fork(about, source); },
-      /*independent=*/false});
+      /*independent=*/false, /*native=*/false});
 }
 
 Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict) {
