@@ -100,11 +100,12 @@ class TorchExt : public ::testing::Test {
   Json Verify(const std::string& task, const std::string& candidate) {
     std::string python = std::string(KERF_SOURCE_DIR) + "/.venv/bin/python";
     if (const char* own = std::getenv("KERF_PYTHON")) python = own;
+    const char* path = std::getenv("PATH");
     const auto outcome = RunProcess(
         {.argv = {KERF_BINARY, "verify", task, candidate, "--impl", "torch_ext", "--json"},
          .cwd = dir_.path(),
-         .environment = {{"PATH=" + std::string(std::getenv("PATH")), "KERF_PYTHON=" + python,
-                          "KERF_CACHE_DIR=" + dir_.path() + "/cache"}},
+         .environment = {{"PATH=" + std::string(path == nullptr ? "/usr/bin:/bin" : path),
+                          "KERF_PYTHON=" + python, "KERF_CACHE_DIR=" + dir_.path() + "/cache"}},
          .timeout = std::chrono::minutes(8)});
     EXPECT_TRUE(outcome.ok()) << outcome.error().message;
     if (!outcome.ok()) return {};
