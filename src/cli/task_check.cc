@@ -30,11 +30,6 @@ struct Checked {
   double milliseconds = 0;
 };
 
-sandbox::Mode ParseMode(const std::string& word) {
-  if (word == "required") return sandbox::Mode::kRequired;
-  return word == "off" ? sandbox::Mode::kOff : sandbox::Mode::kBest;
-}
-
 // What only the comparison can tell. Its other reasons are among the report's findings already.
 Status AddNullBaselines(const Reference& reference, task::TaskReport& report) {
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -71,7 +66,7 @@ Result<Checked> Check(const Args& args, Context& context) {
   options.check = true;
   options.hidden = checked.file.dynamic ? 1 : 0;
   options.timeout = std::chrono::seconds(timeout);
-  options.mode = ParseMode(args.Get("--sandbox"));
+  options.mode = *sandbox::ParseMode(args.Get("--sandbox"));
   context.out.Progress("running the reference");
   KERF_ASSIGN_OR_RETURN(checked.reference, task::MakeReference(context.fs, checked.file, options,
                                                                checked.interpreter, cache));

@@ -17,11 +17,6 @@
 namespace kerf::cli {
 namespace {
 
-sandbox::Mode ParseMode(const std::string& word) {
-  if (word == "required") return sandbox::Mode::kRequired;
-  return word == "off" ? sandbox::Mode::kOff : sandbox::Mode::kBest;
-}
-
 Result<VerifyRequest> ParseRequest(const Args& args) {
   VerifyRequest request;
   request.task_path = args.Positional(0);
@@ -31,7 +26,7 @@ Result<VerifyRequest> ParseRequest(const Args& args) {
   request.timeout_s = args.GetNumber("--timeout").value_or(0);
   const int64_t processors = std::max<int64_t>(1, std::thread::hardware_concurrency());
   const int64_t threads = args.GetNumber("--threads").value_or(processors);
-  request.mode = ParseMode(args.Get("--sandbox"));
+  request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
   request.profile = args.Has("--profile");
   request.cold_cache = args.Get("--cache") == "cold";
   request.compat_aikg = args.Get("--compat") == "aikg";

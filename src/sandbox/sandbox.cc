@@ -70,6 +70,13 @@ const char* ModeName(Mode mode) {
   return "unknown";
 }
 
+std::optional<Mode> ParseMode(std::string_view name) {
+  for (const Mode mode : {Mode::kRequired, Mode::kBest, Mode::kOff}) {
+    if (name == ModeName(mode)) return mode;
+  }
+  return std::nullopt;
+}
+
 Result<SandboxLevel> ChooseLevel(Mode mode, const SandboxLevel& available) {
   if (mode == Mode::kOff) {
     SandboxLevel level;

@@ -13,7 +13,9 @@
 // Thread-safe: any number of threads may run programs at once, each with its own work folder.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -40,7 +42,8 @@ enum class Mode {
   kOff,
 };
 
-const char* ModeName(Mode mode);
+const char* ModeName(Mode mode);  // "required", "best", "off"
+std::optional<Mode> ParseMode(std::string_view name);
 
 class Sandbox {
  public:

@@ -102,7 +102,7 @@ TEST_F(ReferenceCacheTest, KeepsNothingOfABuildThatFailed) {
 }
 
 TEST_F(ReferenceCacheTest, IgnoresWhatAKilledProcessLeft) {
-  std::filesystem::create_directories(Path(1) + ".tmp/work/deep");
+  std::filesystem::create_directories(Path(1) + ".tmp/half/deep");
   std::filesystem::create_directories(Path(1));  // without a manifest
   ReferenceCache cache = Open();
   ASSERT_TRUE(Get(cache, 1).ok());
