@@ -4,7 +4,7 @@ import os
 import tempfile
 import unittest
 
-from kerf import candidate_server
+from kerf import candidate_call, candidate_entry
 from kerf.testing import needs
 
 # The convention only: what SWFT itself does between reading and writing, NumPy does here.
@@ -49,7 +49,7 @@ class SwftEntryTest(unittest.TestCase):
             file.write(source)
         candidate = {"impl": "swft", "path": self.path, "op_name": "op", "functions": ["op_swft_numpy"],
                      "inputs": [{"kind": "tensor"}, {"kind": "int", "value": 3}], "init": []}
-        entry = candidate_server.SwftEntry(candidate, candidate_server.NumpySide())
+        entry = candidate_entry.SwftEntry(candidate, candidate_call.NumpySide())
         entry.load()
         return entry
 

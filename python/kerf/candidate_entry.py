@@ -1,0 +1,268 @@
+"""What is called in a candidate: ModelNew, AIKG's launcher functions, a torch extension, a test that drives one, SWFT."""
+
+import os
+import sys
+import traceback
+
+if __package__:
+    from .candidate_call import NOWHERE
+else:
+    from candidate_call import NOWHERE
+
+
+class Entry:
+    """What to call: ModelNew, or AIKG's launcher function."""
+
+    def __init__(self, candidate, side):
+        self.candidate = candidate
+        self.side = side
+        self.model_class = None
+        self.function = None
+        self.kept = None
+
+    def load(self):
+        namespace = {"__name__": "candidate", "__file__": self.candidate["path"]}
+        import types
+
+        module = types.ModuleType("candidate")
+        module.__dict__.update(namespace)
+        sys.modules["candidate"] = module
+        with open(self.candidate["path"], "rb") as file:
+            source = file.read()
+        exec(compile(source, self.candidate["path"], "exec"), module.__dict__)
+        wanted = self.candidate.get("class", "ModelNew")
+        self.model_class = getattr(module, wanted, None) if wanted else None
+        names = self.candidate["functions"]
+        for name in names:
+            self.function = self.function or getattr(module, name, None)
+        if self.model_class is None and self.function is None:
+            missing = f"neither class {wanted} nor" if wanted else "no"
+            raise LookupError(f"the module defines {missing} function {' or '.join(names)}")
+
+    def arguments(self, call):
+        values = []
+        for wire, kind in zip(call.inputs, self.candidate["inputs"]):
+            if kind["kind"] == "tensor":
+                values.append(self.side.tensor(call, wire))
+            elif wire.place == NOWHERE:
+                values.append(kind.get("value"))
+            else:
+                numbers = self.side.tensor(call, wire).reshape(-1).tolist()
+                values.append(numbers if kind["kind"] in ("ints", "floats") else numbers[0])
+        return values
+
+    def __call__(self, call, arguments):
+        init = [one.get("value") for one in self.candidate["init"]]
+        with self.side.no_grad():
+            if self.model_class is None:
+                return lambda: self.function(*arguments, *init)
+            model = self.side.place(self.model_class(*init))
+            state = {name: self.side.tensor(call, wire) for name, wire in zip(call.param_names, call.params)}
+            if state:
+                model = self.side.load_state(model, state)
+            elif hasattr(model, "eval"):
+                model = model.eval()
+            if self.candidate.get("compile"):
+                model = self.compiled(model, state)
+            return lambda: model(*arguments)
+
+    def compiled(self, model, state):
+        """Compiling takes seconds: the compiled model is kept, its weights are replaced."""
+        if self.kept is None:
+            self.kept = (model, self.side.torch.compile(model))
+        own, compiled = self.kept
+        if state:
+            self.side.load_state(own, state)
+        return compiled
+
+
+class Marked(Exception):
+    """What the runner found out itself, in words the judge knows: "kerf:REASON text"."""
+
+    def __init__(self, reason, text):
+        super().__init__(f"kerf:{reason} {text}")
+
+
+def load_extension(candidate):
+    """Imports a torch extension; what it was built from decides how."""
+    import importlib.util
+    import types
+
+    import torch
+
+    path, name = candidate["library"], candidate["module"]
+    if candidate["operators"]:
+        torch.ops.load_library(path)
+        return getattr(torch.ops, candidate["operators"])
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    if not isinstance(module, types.ModuleType):
+        raise ImportError(f"{name} is no module")
+    return module
+
+
+class ExtensionEntry(Entry):
+    """What to call in a torch extension: the only function, the one named like the task, or forward."""
+
+    def __init__(self, candidate, side):
+        super().__init__(candidate, side)
+        self.extension = None
+        self.form = None
+
+    def load(self):
+        self.extension = load_extension(self.candidate)
+        names = [name for name in dir(self.extension) if not name.startswith("_")]
+        functions = [name for name in names if callable(getattr(self.extension, name)) and name != "name"]
+        wanted = [name for name in self.candidate["functions"] if name in functions]
+        if not wanted and not self.candidate["operators"] and len(functions) == 1:
+            wanted = functions
+        if not wanted and self.candidate["operators"]:
+            wanted = [name for name in self.candidate["functions"] if hasattr(self.extension, name)]
+        if not wanted:
+            expected = " or ".join(self.candidate["functions"])
+            raise Marked("entry_missing", f"no function {expected}; bound: {', '.join(names) or 'nothing'}")
+        self.function = getattr(self.extension, wanted[0])
+
+    def __call__(self, call, arguments):
+        params = [self.side.tensor(call, wire) for wire in call.params]
+        init = [one.get("value") for one in self.candidate["init"]]
+        forms = [arguments + params + init, arguments + params, arguments + init, arguments]
+        return lambda: self.first_that_fits(forms)
+
+    def first_that_fits(self, forms):
+        """pybind11 refuses arguments before it runs anything, so that forms of a call can be tried."""
+        if self.form is not None:
+            return self.function(*forms[self.form])
+        refused = None
+        for i, form in enumerate(forms):
+            try:
+                result = self.function(*form)
+            except TypeError as error:
+                if "incompatible function arguments" not in str(error):
+                    raise
+                refused = refused or error
+                continue
+            self.form = i
+            return result
+        raise Marked("bad_signature", str(refused).split("\n\nInvoked with")[0].replace("\n", " "))
+
+
+class SwftEntry(Entry):
+    """AIKG's convention: {op}_swft_{framework}(device_id=…) returns nothing. It reads {op}/input/input{i}.bin beside its
+    own file and writes {op}/output/output{i}_actual.bin: raw bytes of tensors, numbered by their position."""
+
+    def load(self):
+        # Some find their files by their own path, some by the current folder.
+        os.chdir(os.path.dirname(self.candidate["path"]))
+        self.candidate = dict(self.candidate, **{"class": ""})
+        super().load()
+
+    def path(self, kind, name):
+        return os.path.join(os.path.dirname(self.candidate["path"]), self.candidate["op_name"], kind, name)
+
+    def __call__(self, call, arguments):
+        for kind in ("input", "output"):
+            os.makedirs(self.path(kind, ""), exist_ok=True)
+            for name in os.listdir(self.path(kind, "")):
+                os.unlink(self.path(kind, name))
+        for i, (wire, kind) in enumerate(zip(call.inputs, self.candidate["inputs"])):
+            if kind["kind"] == "tensor":
+                with open(self.path("input", f"input{i}.bin"), "wb") as file:
+                    file.write(call.raw(wire))
+        return lambda: self.run(call)
+
+    def run(self, call):
+        self.function(device_id=int(os.environ.get("DEVICE_ID", "0")))
+        return [self.output(i, wire) for i, wire in enumerate(call.outputs)]
+
+    def output(self, index, wire):
+        """Files have no shape: one of another length is an array of its own length, which the judge refuses."""
+        name = f"output{index}_actual.bin"
+        try:
+            with open(self.path("output", name), "rb") as file:
+                raw = file.read()
+        except FileNotFoundError:
+            raise FileNotFoundError(f"it did not write {self.candidate['op_name']}/output/{name}") from None
+        return self.side.from_raw(raw, wire)
+
+
+def emulated_device():
+    """A mode in which torch takes "cuda" for the CPU, where an extension's kernels are emulated."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    def moved(value):
+        if isinstance(value, str) and value.split(":")[0] in ("cuda", "hip"):
+            return "cpu"
+        if isinstance(value, torch.device) and value.type in ("cuda", "hip"):
+            return torch.device("cpu")
+        return value
+
+    class Emulated(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if getattr(func, "__name__", "") == "cuda" and args:
+                return args[0]
+            kwargs = {key: moved(value) for key, value in (kwargs or {}).items()}
+            return func(*[moved(value) for value in args], **kwargs)
+
+    torch.cuda.is_available = lambda: True
+    torch.cuda.synchronize = lambda *_: None
+    torch.cuda.empty_cache = lambda: None
+    return Emulated()
+
+
+class TestEntry(ExtensionEntry):
+    """A test that imports the extension, or calls its functions by their bare names. It runs as part of loading."""
+
+    def load(self):
+        self.extension = load_extension(self.candidate)
+        names = [name for name in dir(self.extension) if not name.startswith("_")]
+        sys.modules[self.candidate["module"]] = self.extension
+        namespace = {name: getattr(self.extension, name) for name in names}
+        namespace.update({"__name__": "__main__", "__file__": self.candidate["path"]})
+        with open(self.candidate["path"], "rb") as file:
+            code = compile(file.read(), self.candidate["path"], "exec")
+        self.side.torch.manual_seed(0)
+        try:
+            if self.candidate["device"] == "cpu":
+                with emulated_device():
+                    exec(code, namespace)
+            else:
+                exec(code, namespace)
+            self.side.synchronize()
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise Marked("raised", f"the test ended with exit code {error.code}") from None
+        except BaseException as error:  # noqa: BLE001
+            raise Marked(self.reason(error), self.explained(error, names)) from None
+
+    def reason(self, error):
+        text = str(error)
+        module = self.candidate["module"]
+        if isinstance(error, AssertionError):
+            return "value"
+        if isinstance(error, AttributeError) and f"module '{module}'" in text:
+            return "symbol_mismatch"
+        if isinstance(error, NameError) or (isinstance(error, ImportError) and "cannot import name" in text):
+            return "symbol_mismatch"
+        if isinstance(error, ModuleNotFoundError):
+            return "import_failed"
+        if isinstance(error, TypeError) and "incompatible function arguments" in text:
+            return "bad_signature"
+        return "raised"
+
+    def explained(self, error, names):
+        where = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == self.candidate["path"]]
+        line = f" (line {where[-1].lineno} of the test)" if where else ""
+        text = str(error).split("\n\nInvoked with")[0].replace("\n", " ")
+        bound = f"; bound: {', '.join(names)}" if self.reason(error) == "symbol_mismatch" else ""
+        return f"{type(error).__name__}: {text}{line}{bound}"
+
+
+def entry_for(candidate, side):
+    if candidate["impl"] == "swft":
+        return SwftEntry(candidate, side)
+    if candidate["impl"] != "torch_ext":
+        return Entry(candidate, side)
+    return TestEntry(candidate, side) if candidate.get("test") else ExtensionEntry(candidate, side)
