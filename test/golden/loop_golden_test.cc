@@ -18,6 +18,7 @@
 #include "base/fake_file_system.h"
 #include "llm/scripted_provider.h"
 #include "loop/conduct/driver.h"
+#include "loop/conduct/fake_judge.h"
 #include "tree.h"
 
 namespace kerf::conduct {
@@ -29,38 +30,8 @@ using golden::Tree;
 using Json = nlohmann::json;
 
 constexpr char kTask[] =
-    "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return np.maximum(x, 0)\n";
-
-// Says what it was told, in order.
-class FakeJudge : public Judge {
- public:
-  explicit FakeJudge(const Json& verdicts) : verdicts_(verdicts) {}
-  void Verify(const TaskSpec& spec, Candidate candidate, Done done) override {
-    if (next_ >= verdicts_.size()) return done(Unavailable("no verdict is left"));
-    const Json& said = verdicts_[next_++];
-    Judgement judgement;
-    Verdict& verdict = judgement.verdict;
-    verdict.status = *ParseVerdictStatus(said.at("status").get<std::string>());
-    verdict.reason = said.value("reason", "");
-    verdict.summary = said.value("summary", "");
-    verdict.log = said.value("log", "");
-    verdict.op_name = spec.op_name;
-    verdict.framework = spec.framework;
-    verdict.impl = ImplName(candidate.impl);
-    if (said.contains("speedup")) {
-      verdict.timing.emplace();
-      verdict.timing->speedups.push_back({"eager", said.at("speedup"), 0, 0, "faster"});
-    }
-    judgement.device = "cpu:0";
-    judgement.seeds = {1};
-    done(std::move(judgement));
-  }
-  void Stop() override {}
-
- private:
-  const Json verdicts_;
-  size_t next_ = 0;
-};
+    "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return "
+    "np.maximum(x, 0)\n";
 
 class EventLog : public Observer {
  public:
@@ -83,6 +54,16 @@ class EventLog : public Observer {
             ": " + need.because + "\n";
   }
 };
+
+std::vector<FakeVerdict> FakeVerdicts(const Json& verdicts) {
+  std::vector<FakeVerdict> said;
+  for (const Json& one : verdicts) {
+    said.push_back({*ParseVerdictStatus(one.at("status").get<std::string>()),
+                    one.value("reason", ""), one.value("summary", ""), one.value("log", ""),
+                    one.value("speedup", 0.0)});
+  }
+  return said;
+}
 
 Tree FilesBelow(FileSystem& fs, const std::string& dir, const std::string& prefix) {
   Tree tree;
@@ -138,7 +119,7 @@ TEST_P(LoopGolden, RunLeavesTheSameTree) {
   ASSERT_TRUE(prompts.ok());
   auto models = llm::ScriptedProvider::Parse(ReadAll(dir / "script.json"), "script.json");
   ASSERT_TRUE(models.ok()) << models.error().message;
-  FakeJudge judge(wanted.at("verdicts"));
+  FakeJudge judge(FakeVerdicts(wanted.at("verdicts")));
   EventLog log;
   std::vector<std::unique_ptr<Task>> tasks(1);
   auto task = Task::Open(Options(wanted), {fs, clock, ids, *prompts, redactor});
