@@ -11,6 +11,13 @@ from kerf.graph_build import DType, Node, Value, values_in
 VIEWS = {"aten.view.default", "aten._unsafe_view.default", "aten.reshape.default", "aten.unsqueeze.default",
          "aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims", "aten._reshape_copy.default",
          "aten.view_copy.default", "aten.unsqueeze_copy.default", "aten.squeeze_copy.dims"}
+# Tensors of one number.
+LIKE = {"aten.full_like.default": lambda args: args["fill_value"], "aten.zeros_like.default": lambda args: 0,
+        "aten.ones_like.default": lambda args: 1, "aten.scalar_tensor.default": lambda args: args["s"],
+        "aten.full.default": lambda args: args["fill_value"], "aten.zeros.default": lambda args: 0,
+        "aten.ones.default": lambda args: 1, "aten.fill.Scalar": lambda args: args["value"]}
+# The other operand may be a number or a tensor.
+WITH_NUMBER = {f"aten.{name}.Scalar": f"aten.{name}.Tensor" for name in ("add", "sub", "mul", "div")}
 # Reductions of everything, by the name of the one that lists its dimensions.
 WHOLE = {"aten.sum.default": "aten.sum.dim_IntList", "aten.mean.default": "aten.mean.dim",
          "aten.max.default": "aten.amax.default", "aten.min.default": "aten.amin.default",
@@ -61,6 +68,10 @@ class Form:
                 "aten.view.default", {"self": first, "size": shape}, outputs)
         if op in ("aten.expand.default", "aten.permute.default", "aten.slice.Tensor", "aten._to_copy.default"):
             return self._move(op, args, outputs)
+        if op in LIKE:
+            return self.emit("aten.full.default", {"size": shape, "fill_value": LIKE[op](args), "dtype": DType(dtype)},
+                             outputs)
+        op = WITH_NUMBER.get(op, op)
         self._count_from_front(op, args)
         op = self._reduction(op, args)
         if op in ACCUMULATING:
