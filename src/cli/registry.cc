@@ -16,8 +16,11 @@ std::vector<Verb> AllVerbs() {
       TraceCheckVerb(),   //
       TraceExportVerb(),  //
       TraceIndexVerb(),   //
+      TraceReplayVerb(),  //
+      RunVerb(),          //
       VerifyVerb(),       //
       TaskCheckVerb(),    //
+      ConfigShowVerb(),   //
       DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //

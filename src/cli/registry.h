@@ -10,6 +10,7 @@
 namespace kerf::cli {
 
 Verb CompletionVerb();
+Verb ConfigShowVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
@@ -22,7 +23,9 @@ Verb TraceExportVerb();
 Verb TraceLsVerb();
 Verb TraceShowVerb();
 Verb TraceIndexVerb();
+Verb TraceReplayVerb();
 Verb TraceSearchVerb();
+Verb RunVerb();
 Verb VerifyVerb();
 Verb VersionVerb();
 
