@@ -59,21 +59,24 @@ std::string TextOfHtml(std::string_view html) {
   const auto space = [&] {
     if (!out.empty() && out.back() != ' ') out += ' ';
   };
-  for (size_t i = 0; i < html.size() && out.size() < kLongestMessage; ++i) {
-    if (html[i] == '<') {
+  while (!html.empty() && out.size() < kLongestMessage) {
+    if (html.front() == '<') {
       for (const std::string_view tag : {"script", "style"}) {
-        if (html.substr(i + 1, tag.size()) != tag) continue;
-        const size_t close = html.find("</" + std::string(tag), i);
-        i = close == std::string_view::npos ? html.size() : close;
+        if (!html.substr(1).starts_with(tag)) continue;
+        html.remove_prefix(std::min(html.find("</" + std::string(tag)), html.size()));
+        break;
       }
-      const size_t close = html.find('>', i);
-      i = close == std::string_view::npos ? html.size() : close;
+      if (html.empty()) break;
+      html.remove_prefix(std::min(html.find('>'), html.size() - 1) + 1);
       space();
-    } else if (std::isspace(static_cast<unsigned char>(html[i])) != 0) {
+      continue;
+    }
+    if (std::isspace(static_cast<unsigned char>(html.front())) != 0) {
       space();
     } else {
-      out += html[i];
+      out += html.front();
     }
+    html.remove_prefix(1);
   }
   if (!out.empty() && out.back() == ' ') out.pop_back();
   return out;

@@ -29,7 +29,10 @@ RateLimiter::RateLimiter(Clock& clock, Options options)
     : clock_(clock), options_(options), allowed_(std::max(1, options.max_in_flight)) {}
 
 int64_t RateLimiter::Bucket::WaitFor(double need, int64_t now) {
-  if (left.has_value() && now >= refill_at) left = limit;
+  if (left.has_value() && now >= refill_at) {
+    left = limit;
+    refill_at = now + window;
+  }
   if (!left.has_value() || *left >= need) return 0;
   // What is more than a whole window goes when the window is full.
   if (limit.has_value() && need > *limit && *left >= *limit) return 0;
@@ -83,7 +86,8 @@ void RateLimiter::Learn(const HttpHeaders& headers) {
     bucket.limit = NumberOf(headers, limit);
     if (!bucket.limit.has_value()) bucket.limit = std::max(*remaining, 1.0);
     bucket.left = remaining;
-    bucket.refill_at = now + std::llround(std::min(*seconds, 3600.0) * 1e9);
+    bucket.window = std::llround(std::min(*seconds, 3600.0) * 1e9);
+    bucket.refill_at = now + bucket.window;
   };
   learn(requests_, "x-ratelimit-limit-requests", "x-ratelimit-remaining-requests",
         "x-ratelimit-reset-requests");

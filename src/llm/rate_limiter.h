@@ -57,6 +57,7 @@ class RateLimiter {
     std::optional<double> limit;
     std::optional<double> left;
     int64_t refill_at = 0;  // monotonic nanoseconds
+    int64_t window = 0;     // until the refill after that, as far as anybody knows
     // Nanoseconds to wait before `need` may be taken; 0: now.
     int64_t WaitFor(double need, int64_t now);
     void Take(double need);

@@ -125,7 +125,10 @@ std::optional<int64_t> ParseHttpDate(std::string_view text) {
     const std::string copy(text);
     const char* end = ::strptime(copy.c_str(), format, &parts);
     if (end == nullptr || *end != '\0') continue;
-    return static_cast<int64_t>(::timegm(&parts)) * 1'000'000'000;
+    const int64_t seconds = ::timegm(&parts);
+    // Nanoseconds reach to the year 2262.
+    if (seconds < 0 || seconds > 9'000'000'000) return std::nullopt;
+    return seconds * 1'000'000'000;
   }
   return std::nullopt;
 }
