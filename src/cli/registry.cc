@@ -20,6 +20,7 @@ std::vector<Verb> AllVerbs() {
       RunVerb(),          //
       VerifyVerb(),       //
       TaskCheckVerb(),    //
+      TaskGraphVerb(),    //
       ConfigShowVerb(),   //
       DevicesVerb(),      //
       DoctorVerb(),       //

@@ -16,6 +16,7 @@ Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TaskCheckVerb();
+Verb TaskGraphVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
 Verb TraceDiffVerb();
