@@ -131,7 +131,8 @@ std::string ExprWriter::Text(const Index& index) {
   std::vector<IndexTerm> terms = index.terms();
   std::sort(terms.begin(), terms.end(), [](const IndexTerm& a, const IndexTerm& b) {
     if (a.factor != b.factor) return a.factor > b.factor;
-    return a.atom->kind == Atom::Kind::kVar && b.atom->kind == Atom::Kind::kVar && a.atom->var < b.atom->var;
+    return a.atom->kind == Atom::Kind::kVar && b.atom->kind == Atom::Kind::kVar &&
+           a.atom->var < b.atom->var;
   });
   std::string text;
   for (const IndexTerm& term : terms) {
@@ -153,7 +154,8 @@ std::string ExprWriter::Text(const Index& index) {
 std::string ExprWriter::Call(const std::string& name, const Expr& e, const char* helper) {
   if (helper != nullptr) helpers_.insert(helper);
   std::string text = name + "(";
-  for (size_t i = 0; i < e.args.size(); ++i) text += (i > 0 ? ", " : "") + Unwrapped(Text(e.args[i]));
+  for (size_t i = 0; i < e.args.size(); ++i)
+    text += (i > 0 ? ", " : "") + Unwrapped(Text(e.args[i]));
   return text + ")";
 }
 
@@ -228,7 +230,8 @@ const char* InfixOf(Op op) {
 }
 
 bool IsSmallInt(DType type) {
-  return type == DType::kInt8 || type == DType::kInt16 || type == DType::kUInt8 || type == DType::kUInt16;
+  return type == DType::kInt8 || type == DType::kInt16 || type == DType::kUInt8 ||
+         type == DType::kUInt16;
 }
 
 }  // namespace
@@ -252,8 +255,9 @@ std::string ExprWriter::UnaryText(const Expr& e) {
       helpers_.insert({"load_bfloat", "store_bfloat"});
       return "load_bfloat(store_bfloat(" + Text(e.args[0]) + "))";
     case Op::kNeg:
-      return IsSmallInt(e.type) ? "static_cast<" + std::string(CppType(e.type)) + ">(-" + Text(e.args[0]) + ")"
-                                : "(-" + Text(e.args[0]) + ")";
+      return IsSmallInt(e.type)
+                 ? "static_cast<" + std::string(CppType(e.type)) + ">(-" + Text(e.args[0]) + ")"
+                 : "(-" + Text(e.args[0]) + ")";
     case Op::kNot:
       if (e.type == DType::kBool) return "!" + Text(e.args[0]);
       return "static_cast<" + std::string(CppType(e.type)) + ">(~" + Text(e.args[0]) + ")";
@@ -377,7 +381,8 @@ void ExprWriter::NameParts(const ExprPtr& value, CodeText& code,
     const bool simple = text.find_first_of(" ([") == std::string::npos;
     if (simple || (uses_[e->hash] < 2 && text.size() < kLongText) || e == value) return;
     const std::string name = "v" + std::to_string(next_name_++);
-    code.Line("const " + std::string(CppType(e->type)) + " " + name + " = " + Unwrapped(text) + ";");
+    code.Line("const " + std::string(CppType(e->type)) + " " + name + " = " + Unwrapped(text) +
+              ";");
     names_[e->hash] = name;
   });
 }

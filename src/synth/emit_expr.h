@@ -11,7 +11,7 @@
 
 namespace kerf::synth {
 
-const char* CppType(DType type);    // of a value in a register
+const char* CppType(DType type);     // of a value in a register
 const char* StoredType(DType type);  // of an element in memory
 // "3.5f", "kInfinity<float>", "int64_t{7}"
 std::string Literal(const Expr& constant);
@@ -39,7 +39,8 @@ class CodeText {
 class ExprWriter {
  public:
   using LoadText = std::function<std::string(const Expr& load)>;
-  ExprWriter(std::set<std::string>& helpers, std::function<std::string(int)> var_name, LoadText load)
+  ExprWriter(std::set<std::string>& helpers, std::function<std::string(int)> var_name,
+             LoadText load)
       : helpers_(helpers), var_name_(std::move(var_name)), load_(std::move(load)) {}
 
   std::string Text(const Index& index);

@@ -16,8 +16,9 @@ GroupEmitter::GroupEmitter(const Plan& plan, int group, const EmitNames& names,
       index_(group),
       names_(names),
       helpers_(helpers),
-      writer_(helpers, [this](int var) { return VarName(var); },
-              [this](const Expr& load) { return LoadText(load); }) {}
+      writer_(
+          helpers, [this](int var) { return VarName(var); },
+          [this](const Expr& load) { return LoadText(load); }) {}
 
 std::string GroupEmitter::VarName(int var) const {
   const auto at = vars_.find(var);
@@ -44,7 +45,7 @@ void GroupEmitter::NameLoops() {
       const std::string letter = reduced ? "k" : "j";
       vars_[pass.loops[k].var] = pass.loops.size() == 1 && !lanes() ? "col"
                                  : count == 1                       ? letter
-                                                                    : letter + std::to_string(number);
+                                              : letter + std::to_string(number);
     }
   }
 }
@@ -126,8 +127,10 @@ void GroupEmitter::Describe() {
   } else if (group_.passes.size() > 1) {
     int64_t row = 0;
     for (const int id : group_.rows)
-      row += storage(id).row_elements * static_cast<int64_t>(DTypeBytes(RegisterType(tensor(id).dtype)));
-    std::string text = "Each turn of the outer loops makes all passes over its own row, which stays in cache";
+      row += storage(id).row_elements *
+             static_cast<int64_t>(DTypeBytes(RegisterType(tensor(id).dtype)));
+    std::string text =
+        "Each turn of the outer loops makes all passes over its own row, which stays in cache";
     if (row > 0) text += " with " + Bytes(row) + " of buffers";
     code_.Comment(text + ".");
   }
@@ -175,14 +178,16 @@ std::string GroupEmitter::LoadText(const Expr& load) {
   return Converted(tensor(id).dtype, name(id) + "[" + place + "]", helpers_);
 }
 
-std::string GroupEmitter::StoreText(int id, const std::vector<Index>& at, const std::string& value) {
+std::string GroupEmitter::StoreText(int id, const std::vector<Index>& at,
+                                    const std::string& value) {
   const DType stored = tensor(id).dtype;
   std::string text = Unwrapped(value);
   const std::string place = writer_.Text(PlaceOf(plan_, id, at));
   if (storage(id).place == Place::kRow) {
     if (!lanes()) return name(id) + "_row[" + place + "] = " + text + ";";
     const bool simple = place.find(' ') == std::string::npos;
-    return name(id) + "_row[" + (simple ? place : "(" + place + ")") + " * kTile + col - col0] = " + text + ";";
+    return name(id) + "_row[" + (simple ? place : "(" + place + ")") +
+           " * kTile + col - col0] = " + text + ";";
   }
   if (stored == DType::kFloat16) {
     helpers_.insert("store_half");

@@ -31,12 +31,22 @@ class GroupEmitter {
     std::string end;
   };
 
-  [[nodiscard]] const Tensor& tensor(int id) const { return plan_.program.tensors[static_cast<size_t>(id)]; }
-  [[nodiscard]] const Storage& storage(int id) const { return plan_.storage[static_cast<size_t>(id)]; }
-  [[nodiscard]] const std::string& name(int id) const { return names_.tensor[static_cast<size_t>(id)]; }
+  [[nodiscard]] const Tensor& tensor(int id) const {
+    return plan_.program.tensors[static_cast<size_t>(id)];
+  }
+  [[nodiscard]] const Storage& storage(int id) const {
+    return plan_.storage[static_cast<size_t>(id)];
+  }
+  [[nodiscard]] const std::string& name(int id) const {
+    return names_.tensor[static_cast<size_t>(id)];
+  }
   [[nodiscard]] bool lanes() const { return group_.lane >= 0; }
-  [[nodiscard]] bool Reduces(const Statement& s) const { return tensor(s.tensor).kind == TensorKind::kReduce; }
-  [[nodiscard]] bool Scans(const Statement& s) const { return tensor(s.tensor).kind == TensorKind::kScan; }
+  [[nodiscard]] bool Reduces(const Statement& s) const {
+    return tensor(s.tensor).kind == TensorKind::kReduce;
+  }
+  [[nodiscard]] bool Scans(const Statement& s) const {
+    return tensor(s.tensor).kind == TensorKind::kScan;
+  }
 
   void NameLoops();
   void CollectArguments();
@@ -64,7 +74,8 @@ class GroupEmitter {
   void FinishReductions(const Pass& pass);
   void JoinTerm(const Statement& s, const std::string& value);
   std::string JoinText(Combine combine, DType type, const std::string& a, const std::string& b);
-  Bounds BoundsOf(const Pass& pass, int var, int64_t extent, const std::string& begin, const std::string& end);
+  Bounds BoundsOf(const Pass& pass, int var, int64_t extent, const std::string& begin,
+                  const std::string& end);
   std::string OuterGuard(const Pass& pass, size_t from);
   [[nodiscard]] bool LoadedLater(const Pass& pass, size_t index) const;
   [[nodiscard]] DType AccumulatorType(const Pass& pass, const Statement& s) const;

@@ -27,20 +27,28 @@ bool GroupEmitter::UsesVectorParts(const Pass& pass) const {
 
 bool GroupEmitter::UsesBlocks(const Pass& pass, const Statement& s) const {
   if (!UsesVectorParts(pass) || InnermostExtent(pass) < kWorthBlocks) return false;
-  return std::all_of(pass.statements.begin(), pass.statements.end(), [&](const Statement& one) {
-    return !Reduces(one) || (tensor(one.tensor).combine == Combine::kSum && one.value->type == DType::kFloat32);
-  }) && Reduces(s) && tensor(s.tensor).terms() > kLongSum;
+  return std::all_of(pass.statements.begin(), pass.statements.end(),
+                     [&](const Statement& one) {
+                       return !Reduces(one) || (tensor(one.tensor).combine == Combine::kSum &&
+                                                one.value->type == DType::kFloat32);
+                     }) &&
+         Reduces(s) && tensor(s.tensor).terms() > kLongSum;
 }
 
 DType GroupEmitter::AccumulatorType(const Pass& pass, const Statement& s) const {
   const Tensor& t = tensor(s.tensor);
+  // A running sum is as long as the axis; the reference keeps it in float64 too.
+  if (Scans(s) && s.value->type == DType::kFloat32 &&
+      (t.combine == Combine::kSum || t.combine == Combine::kProd))
+    return DType::kFloat64;
   if (t.combine == Combine::kSum && s.value->type == DType::kFloat32 && Reduces(s) &&
       (t.wide || t.terms() > kLongSum) && !UsesBlocks(pass, s))
     return DType::kFloat64;
   return s.value->type;
 }
 
-std::string GroupEmitter::JoinText(Combine combine, DType type, const std::string& a, const std::string& b) {
+std::string GroupEmitter::JoinText(Combine combine, DType type, const std::string& a,
+                                   const std::string& b) {
   const bool is_float = IsFloat(type);
   const std::string number = is_float ? "_nan" : "_int";
   switch (combine) {
@@ -58,6 +66,9 @@ std::string GroupEmitter::JoinText(Combine combine, DType type, const std::strin
       return a + " | " + b;
     case Combine::kAll:
       return a + " & " + b;
+    case Combine::kLogSumExp:
+      helpers_.insert("log_add_exp");
+      return "log_add_exp(" + a + ", " + b + ")";
     case Combine::kArgMax:
     case Combine::kArgMin:
       break;
@@ -71,7 +82,9 @@ std::string GroupEmitter::JoinText(Combine combine, DType type, const std::strin
 GroupEmitter::Bounds GroupEmitter::BoundsOf(const Pass& pass, int var, int64_t extent,
                                             const std::string& begin, const std::string& end) {
   Bounds bounds{begin, end};
-  const auto place = [&](int v) { return std::find(order_.begin(), order_.end(), v) - order_.begin(); };
+  const auto place = [&](int v) {
+    return std::find(order_.begin(), order_.end(), v) - order_.begin();
+  };
   for (const Guard& guard : pass.statements[0].guards) {
     std::vector<int> vars;
     guard.index.CollectVars(vars);
@@ -110,11 +123,12 @@ std::string GroupEmitter::OuterGuard(const Pass& pass, size_t from) {
   for (const Guard& guard : pass.statements[0].guards) {
     std::vector<int> vars;
     guard.index.CollectVars(vars);
-    const bool decided = std::none_of(vars.begin(), vars.end(), [&](int v) { return inner.count(v) > 0; });
+    const bool decided =
+        std::none_of(vars.begin(), vars.end(), [&](int v) { return inner.count(v) > 0; });
     if (!decided) continue;
     const std::string index = writer_.Text(guard.index);
-    text += (text.empty() ? "" : " && ") + index + " >= " + std::to_string(guard.low) + " && " + index +
-            " < " + std::to_string(guard.high);
+    text += (text.empty() ? "" : " && ") + index + " >= " + std::to_string(guard.low) + " && " +
+            index + " < " + std::to_string(guard.high);
   }
   return text;
 }
@@ -124,8 +138,9 @@ std::string GroupEmitter::OuterGuard(const Pass& pass, size_t from) {
 bool GroupEmitter::LoadedLater(const Pass& pass, size_t index) const {
   bool found = false;
   for (size_t i = index + 1; i < pass.statements.size(); ++i) {
-    VisitLoads(pass.statements[i].value,
-               [&](const Expr& load) { found = found || load.tensor == pass.statements[index].tensor; });
+    VisitLoads(pass.statements[i].value, [&](const Expr& load) {
+      found = found || load.tensor == pass.statements[index].tensor;
+    });
   }
   return found;
 }
@@ -153,10 +168,12 @@ void GroupEmitter::JoinTerm(const Statement& s, const std::string& value) {
   helpers_.insert("first_better");
   const std::string place = name(s.tensor) + "_place" + part_suffix_;
   const std::string term = name(s.tensor) + "_term";
-  code_.Line("const " + std::string(CppType(s.value->type)) + " " + term + " = " + Unwrapped(value) + ";");
+  code_.Line("const " + std::string(CppType(s.value->type)) + " " + term + " = " +
+             Unwrapped(value) + ";");
   code_.Line("const bool " + name(s.tensor) + "_better = first_better<" +
              (t.combine == Combine::kArgMax ? "true" : "false") + ">(" + acc + ", " + term + ");");
-  code_.Line(place + " = " + name(s.tensor) + "_better ? " + PlaceInReduction(*pass_) + " : " + place + ";");
+  code_.Line(place + " = " + name(s.tensor) + "_better ? " + PlaceInReduction(*pass_) + " : " +
+             place + ";");
   code_.Line(acc + " = " + name(s.tensor) + "_better ? " + term + " : " + acc + ";");
 }
 
@@ -169,8 +186,9 @@ void GroupEmitter::EmitStatement(const Pass& pass, size_t index) {
   const std::string type = CppType(t.dtype);
   if (Scans(s)) {
     const std::string run = name(s.tensor) + "_run" + part_suffix_;
-    code_.Line(run + " = " + JoinText(t.combine, s.value->type, run, value) + ";");
-    value = run;
+    const DType run_type = AccumulatorType(pass, s);
+    code_.Line(run + " = " + JoinText(t.combine, run_type, run, value) + ";");
+    value = run_type == s.value->type ? run : "static_cast<" + type + ">(" + run + ")";
   }
   const Place place = storage(s.tensor).place;
   const bool scalar = place == Place::kScalar || storage(s.tensor).also_scalar;
@@ -271,7 +289,8 @@ void GroupEmitter::FinishReductions(const Pass& pass) {
       result = name(s.tensor) + "_place";
     }
     if (IsArg(t.combine)) result_type = DType::kInt64;
-    if (std::string(CppType(result_type)) != cpp) result = "static_cast<" + cpp + ">(" + result + ")";
+    if (std::string(CppType(result_type)) != cpp)
+      result = "static_cast<" + cpp + ">(" + result + ")";
     if (lanes()) {
       if (scalar) code_.Line(cpp + " " + ScalarName(s.tensor) + "[kTile];");
       code_.Line("#pragma omp simd");
@@ -314,7 +333,8 @@ void GroupEmitter::EmitVectorLoop(const Pass& pass, const Loop& loop, const Boun
   code_.Line("#pragma omp simd");
   code_.Line("for (int lane = 0; lane < kLanes; ++lane) turn(at + lane, lane);");
   code_.Close();
-  const bool exact = bounds.begin == "0" && bounds.end == std::to_string(loop.extent) && loop.extent % kLanes == 0;
+  const bool exact =
+      bounds.begin == "0" && bounds.end == std::to_string(loop.extent) && loop.extent % kLanes == 0;
   if (!exact) code_.Line("for (; at < " + bounds.end + "; ++at) turn(at, 0);");
 }
 
@@ -331,7 +351,8 @@ void GroupEmitter::EmitBlockedSum(const Pass& pass, const Loop& loop) {
   EmitVectorLoop(pass, loop, {"block", "block_end"});
   helpers_.insert("fold_sum");
   for (const Statement& s : pass.statements) {
-    if (Reduces(s)) code_.Line(name(s.tensor) + "_acc_total += fold_sum(" + name(s.tensor) + "_acc);");
+    if (Reduces(s))
+      code_.Line(name(s.tensor) + "_acc_total += fold_sum(" + name(s.tensor) + "_acc);");
   }
   code_.Close();
 }
@@ -350,7 +371,8 @@ void GroupEmitter::EmitInnermost(const Pass& pass, const Loop* loop) {
   }
   const bool reduces = pass.kept < pass.loops.size();
   if (!scans && !reduces) code_.Line("#pragma omp simd");
-  code_.Open("for (int64_t " + var + " = " + bounds.begin + "; " + var + " < " + bounds.end + "; ++" + var + ")");
+  code_.Open("for (int64_t " + var + " = " + bounds.begin + "; " + var + " < " + bounds.end +
+             "; ++" + var + ")");
   EmitBody(pass);
   code_.Close();
 }
@@ -363,7 +385,8 @@ void GroupEmitter::EmitLoops(const Pass& pass, const std::vector<size_t>& order,
     const Loop& loop = pass.loops[order[i]];
     const std::string var = VarName(loop.var);
     const Bounds bounds = BoundsOf(pass, loop.var, loop.extent, "0", std::to_string(loop.extent));
-    code_.Open("for (int64_t " + var + " = " + bounds.begin + "; " + var + " < " + bounds.end + "; ++" + var + ")");
+    code_.Open("for (int64_t " + var + " = " + bounds.begin + "; " + var + " < " + bounds.end +
+               "; ++" + var + ")");
     ++opened;
   }
   const bool has_inner = !lanes() && order.size() > from;
@@ -395,7 +418,8 @@ void GroupEmitter::EmitInterchanged(const Pass& pass) {
     const std::string var = VarName(loop.var);
     const Bounds bounds = BoundsOf(pass, loop.var, loop.extent, "0", std::to_string(loop.extent));
     if (simd) code_.Line("#pragma omp simd");
-    code_.Open("for (int64_t " + var + " = " + bounds.begin + "; " + var + " < " + bounds.end + "; ++" + var + ")");
+    code_.Open("for (int64_t " + var + " = " + bounds.begin + "; " + var + " < " + bounds.end +
+               "; ++" + var + ")");
     ++opened;
   };
   for (size_t i = pass.kept; i < pass.loops.size(); ++i) open(i, false);
@@ -408,7 +432,8 @@ void GroupEmitter::EmitInterchanged(const Pass& pass) {
   for (size_t i = 0; i < pass.kept; ++i) {
     const std::string var = VarName(pass.loops[i].var);
     if (i + 1 == pass.kept) code_.Line("#pragma omp simd");
-    code_.Open("for (int64_t " + var + " = 0; " + var + " < " + std::to_string(pass.loops[i].extent) + "; ++" + var + ")");
+    code_.Open("for (int64_t " + var + " = 0; " + var + " < " +
+               std::to_string(pass.loops[i].extent) + "; ++" + var + ")");
   }
   std::string result = acc + "[" + writer_.Text(place) + "]";
   const std::string cpp = CppType(tensor(s.tensor).dtype);
@@ -424,7 +449,8 @@ void GroupEmitter::EmitPass(size_t p) {
   for (size_t k = 0; k < group_.outer.size(); ++k) {
     if (static_cast<int>(k) != group_.lane) order_.push_back(group_.outer[k].var);
   }
-  for (size_t i = pass.interchanged ? pass.kept : 0; i < pass.loops.size(); ++i) order_.push_back(pass.loops[i].var);
+  for (size_t i = pass.interchanged ? pass.kept : 0; i < pass.loops.size(); ++i)
+    order_.push_back(pass.loops[i].var);
   for (size_t i = 0; pass.interchanged && i < pass.kept; ++i) order_.push_back(pass.loops[i].var);
   if (lanes()) order_.push_back(group_.outer[static_cast<size_t>(group_.lane)].var);
   std::string what;
@@ -435,9 +461,11 @@ void GroupEmitter::EmitPass(size_t p) {
   if (group_.passes.size() > 1 && !what.empty()) code_.Comment(what);
   if (lanes()) {
     for (const Statement& s : pass.statements) {
-      const bool scalar = storage(s.tensor).place == Place::kScalar || storage(s.tensor).also_scalar;
+      const bool scalar =
+          storage(s.tensor).place == Place::kScalar || storage(s.tensor).also_scalar;
       if (scalar && !Reduces(s))
-        code_.Line(std::string(CppType(tensor(s.tensor).dtype)) + " " + ScalarName(s.tensor) + "[kTile];");
+        code_.Line(std::string(CppType(tensor(s.tensor).dtype)) + " " + ScalarName(s.tensor) +
+                   "[kTile];");
     }
   }
   if (pass.interchanged) return EmitInterchanged(pass);
@@ -452,7 +480,8 @@ void GroupEmitter::EmitPass(size_t p) {
   if (!joins) return EmitLoops(pass, order, 0);
   for (size_t i = 0; i < before; ++i) {
     const std::string var = VarName(pass.loops[i].var);
-    code_.Open("for (int64_t " + var + " = 0; " + var + " < " + std::to_string(pass.loops[i].extent) + "; ++" + var + ")");
+    code_.Open("for (int64_t " + var + " = 0; " + var + " < " +
+               std::to_string(pass.loops[i].extent) + "; ++" + var + ")");
   }
   DeclareAccumulators(pass);
   const std::string guard = OuterGuard(pass, before);

@@ -11,7 +11,8 @@ namespace kerf::synth {
 namespace {
 
 ExprPtr Finish(Expr e) {
-  uint64_t h = MixHash(static_cast<uint64_t>(e.op) * 31 + static_cast<uint64_t>(e.type), e.args.size());
+  uint64_t h =
+      MixHash(static_cast<uint64_t>(e.op) * 31 + static_cast<uint64_t>(e.type), e.args.size());
   for (const ExprPtr& arg : e.args) h = MixHash(h, arg->hash);
   h = MixHash(h, std::bit_cast<uint64_t>(e.number));
   h = MixHash(h, static_cast<uint64_t>(e.integer));

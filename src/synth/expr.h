@@ -95,12 +95,12 @@ struct Expr {
   Op op = Op::kConst;
   DType type = DType::kFloat32;
   std::vector<ExprPtr> args;
-  double number = 0;             // kConst of a float type
-  int64_t integer = 0;           // kConst of any other
-  int tensor = -1;               // kLoad
-  std::vector<Index> indices;    // kLoad: one for each axis
-  Index index;                   // kIndexValue, kInRange
-  int64_t low = 0, high = 0;     // kInRange
+  double number = 0;           // kConst of a float type
+  int64_t integer = 0;         // kConst of any other
+  int tensor = -1;             // kLoad
+  std::vector<Index> indices;  // kLoad: one for each axis
+  Index index;                 // kIndexValue, kInRange
+  int64_t low = 0, high = 0;   // kInRange
   uint64_t hash = 0;
 };
 

@@ -328,7 +328,8 @@ class Fuser {
     const Stage& stage = *member.stage;
     if (pass.loops.size() != inner.vars.size()) return false;
     for (size_t i = 0; i < inner.vars.size(); ++i) {
-      if (pass.loops[i].extent != stage.vars[static_cast<size_t>(inner.vars[i])].extent) return false;
+      if (pass.loops[i].extent != stage.vars[static_cast<size_t>(inner.vars[i])].extent)
+        return false;
     }
     if (!SameShapeOfPass(pass, stage, inner)) return false;
     std::map<int, Index> names = OuterNames(group, member);

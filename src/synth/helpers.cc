@@ -81,7 +81,8 @@ static inline T fold(T (&lanes)[kCount], Join join) {
   return lanes[0];
 }
 )"},
-    {"first_better", R"(// Of two candidates for an extreme, whether the second takes the place: NaN beats all, and among
+    {"first_better",
+     R"(// Of two candidates for an extreme, whether the second takes the place: NaN beats all, and among
 // equals the first one stands.
 template <bool kLargest, typename T>
 static inline bool first_better(T best, T value) {
@@ -157,7 +158,8 @@ static inline T int_pow(T base, T exponent) {
 }
 static inline uint32_t bits_of_float(float x) { return __builtin_bit_cast(uint32_t, x); }
 )"},
-    {"load_half", R"(// float16 → float32. The exponent is shifted by a multiplication, which also does denormals.
+    {"load_half",
+     R"(// float16 → float32. The exponent is shifted by a multiplication, which also does denormals.
 static inline float load_half(uint16_t h) {
   const uint32_t magnitude = uint32_t(h & 0x7fff) << 13;
   const float scaled = float_of_bits(magnitude) * 5.192296858534828e33f;  // 2^112
@@ -177,7 +179,8 @@ static inline uint16_t store_half(float x) {
   return static_cast<uint16_t>(sign | (size >= 0x47800000u ? large : finite));
 }
 )"},
-    {"load_bfloat", R"(static inline float load_bfloat(uint16_t b) { return float_of_bits(uint32_t(b) << 16); }
+    {"load_bfloat",
+     R"(static inline float load_bfloat(uint16_t b) { return float_of_bits(uint32_t(b) << 16); }
 )"},
     {"store_bfloat", R"(// float32 → bfloat16, to the nearest, ties to even.
 static inline uint16_t store_bfloat(float x) {
@@ -186,7 +189,8 @@ static inline uint16_t store_bfloat(float x) {
   return static_cast<uint16_t>(x != x ? 0x7fc0u : rounded);
 }
 )"},
-    {"exp_float", R"(// e^x, 1 ulp: 2^n * e^r with |r| <= ln(2)/2, and 2^n in two steps for the denormals.
+    {"exp_float",
+     R"(// e^x, 1 ulp: 2^n * e^r with |r| <= ln(2)/2, and 2^n in two steps for the denormals.
 static inline float exp_float(float x) {
   const float c = x > 89.0f ? 89.0f : (x < -104.0f ? -104.0f : x);
   const float n = std::nearbyint(c * 1.44269504f);
@@ -249,7 +253,8 @@ static inline float expm1_float(float x) {
   return x != x ? x : (k == 0 ? p : y);
 }
 )"},
-    {"log_float", R"(// ln x, 1 ulp: the exponent, and ln m = 2s + s^3 P(s^2) with s = (m - 1) / (m + 1).
+    {"log_float",
+     R"(// ln x, 1 ulp: the exponent, and ln m = 2s + s^3 P(s^2) with s = (m - 1) / (m + 1).
 static inline float log_float(float x) {
   const bool tiny = x < 1.17549435e-38f;
   const uint32_t bits = bits_of_float(tiny ? x * 8388608.0f : x);
@@ -274,7 +279,8 @@ static inline float log_float(float x) {
 )"},
     {"log2_float", R"(static inline float log2_float(float x) { return log_float(x) * 1.44269504f; }
 )"},
-    {"log10_float", R"(static inline float log10_float(float x) { return log_float(x) * 0.434294482f; }
+    {"log10_float",
+     R"(static inline float log10_float(float x) { return log_float(x) * 0.434294482f; }
 )"},
     {"log1p_float", R"(// ln(1 + x), 2 ulp: what 1 + x loses is put back.
 static inline float log1p_float(float x) {
@@ -292,7 +298,8 @@ static inline float tanh_float(float x) {
   return x != x ? x : y;
 }
 )"},
-    {"sigmoid_float", R"(static inline float sigmoid_float(float x) { return 1.0f / (1.0f + exp_float(-x)); }
+    {"sigmoid_float",
+     R"(static inline float sigmoid_float(float x) { return 1.0f / (1.0f + exp_float(-x)); }
 )"},
     {"erf_float", R"(// 2 ulp: x P(x^2) below 1, 1 - e^Q(x) above.
 static inline float erf_float(float x) {
@@ -321,7 +328,8 @@ static inline float erf_float(float x) {
   return size < 1.0f ? p * x : (x != x ? x : far);
 }
 )"},
-    {"sin_cos_float", R"(// sin(x + turn * pi/2), 1 ulp. The quarter turns are taken off in double precision.
+    {"sin_cos_float",
+     R"(// sin(x + turn * pi/2), 1 ulp. The quarter turns are taken off in double precision.
 static inline float sin_cos_float(float x, int turn) {
   const double n = std::nearbyint(static_cast<double>(x) * 0.63661977236758134);
   double r = std::fma(n, -1.5707963267948966, static_cast<double>(x));
@@ -345,9 +353,21 @@ static inline float sin_cos_float(float x, int turn) {
 static inline float sin_float(float x) { return sin_cos_float(x, 0); }
 static inline float cos_float(float x) { return sin_cos_float(x, 1); }
 )"},
-    {"sigmoid_double", R"(static inline double sigmoid_double(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+    {"log_add_exp", R"(// log(e^a + e^b) without overflow.
+template <typename T>
+static inline T log_add_exp(T a, T b) {
+  const T low = b < a ? b : a;
+  const T high = b < a ? a : b;
+  if (a != a || b != b) return a + b;
+  if (low == high && std::isinf(low)) return low;
+  return high + std::log1p(std::exp(low - high));
+}
 )"},
-    {"erfinv", R"(// The inverse of erf: a first guess, then two steps of Newton's method in double precision.
+    {"sigmoid_double",
+     R"(static inline double sigmoid_double(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+)"},
+    {"erfinv",
+     R"(// The inverse of erf: a first guess, then two steps of Newton's method in double precision.
 static inline double erfinv(double y) {
   if (std::fabs(y) == 1.0) return std::copysign(std::numeric_limits<double>::infinity(), y);
   if (!(std::fabs(y) < 1.0)) return std::numeric_limits<double>::quiet_NaN();
@@ -368,7 +388,8 @@ bool Calls(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
     const char before = at > 0 ? text[at - 1] : ' ';
-    if ((after == '(' || after == '<') && before != '_' && std::isalnum(before) == 0 && before != ':')
+    if ((after == '(' || after == '<') && before != '_' && std::isalnum(before) == 0 &&
+        before != ':')
       return true;
   }
   return false;

@@ -255,9 +255,8 @@ std::optional<int> Index::AsVar() const {
 }
 
 bool Index::IsAffine() const {
-  return std::all_of(terms_.begin(), terms_.end(), [](const IndexTerm& term) {
-    return term.atom->kind == Atom::Kind::kVar;
-  });
+  return std::all_of(terms_.begin(), terms_.end(),
+                     [](const IndexTerm& term) { return term.atom->kind == Atom::Kind::kVar; });
 }
 
 std::optional<int64_t> Index::Stride(int var) const {

@@ -84,8 +84,8 @@ struct Atom {
   enum class Kind { kVar, kDiv, kMod, kValue };
   Kind kind = Kind::kVar;
   int var = 0;
-  int64_t extent = 0;   // of a variable
-  Index inner;          // of a quotient or remainder
+  int64_t extent = 0;  // of a variable
+  Index inner;         // of a quotient or remainder
   int64_t divisor = 0;
   ExprPtr value;
   uint64_t hash = 0;

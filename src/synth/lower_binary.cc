@@ -189,9 +189,9 @@ void Xlogy(Lowerer& l) {
   if (l.refused()) return;
   const ExprPtr product = Binary(Op::kMul, x, Unary(Op::kLog, y));
   const ExprPtr zero = Number(type, 0);
-  l.Give(0, Select(Binary(Op::kAnd, Binary(Op::kEq, x, zero),
-                          Unary(Op::kNot, Unary(Op::kIsNan, y))),
-                   zero, product));
+  l.Give(0,
+         Select(Binary(Op::kAnd, Binary(Op::kEq, x, zero), Unary(Op::kNot, Unary(Op::kIsNan, y))),
+                zero, product));
 }
 
 void AddForms(HandlerTable& t, const std::string& name, Handler handler,

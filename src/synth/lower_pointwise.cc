@@ -93,8 +93,8 @@ void Silu(Lowerer& l) {
 
 void Mish(Lowerer& l) {
   GiveFloat(l, [](const Element& e) {
-    const ExprPtr soft = Select(Binary(Op::kGt, e.x, e.Num(20)), e.x,
-                                Unary(Op::kLog1p, Unary(Op::kExp, e.x)));
+    const ExprPtr soft =
+        Select(Binary(Op::kGt, e.x, e.Num(20)), e.x, Unary(Op::kLog1p, Unary(Op::kExp, e.x)));
     return Binary(Op::kMul, e.x, Unary(Op::kTanh, soft));
   });
 }
@@ -105,8 +105,7 @@ void Gelu(Lowerer& l) {
     const ExprPtr half = Binary(Op::kMul, e.x, e.Num(0.5));
     if (approximate == "tanh") {
       const ExprPtr cube = Binary(Op::kMul, Binary(Op::kMul, e.x, e.x), e.x);
-      const ExprPtr inner =
-          Binary(Op::kAdd, e.x, Binary(Op::kMul, e.Num(0.044715), cube));
+      const ExprPtr inner = Binary(Op::kAdd, e.x, Binary(Op::kMul, e.Num(0.044715), cube));
       const ExprPtr t = Unary(Op::kTanh, Binary(Op::kMul, e.Num(std::sqrt(2 / M_PI)), inner));
       return Binary(Op::kMul, half, Binary(Op::kAdd, e.Num(1), t));
     }
@@ -136,9 +135,8 @@ void Celu(Lowerer& l) {
 }
 
 void Selu(Lowerer& l) {
-  GiveFloat(l, [](const Element& e) {
-    return EluOf(e, 1.6732632423543772, 1.0507009873554805, 1);
-  });
+  GiveFloat(l,
+            [](const Element& e) { return EluOf(e, 1.6732632423543772, 1.0507009873554805, 1); });
 }
 
 void LeakyRelu(Lowerer& l) {
@@ -197,8 +195,8 @@ void Softshrink(Lowerer& l) {
 void Hardshrink(Lowerer& l) {
   const double lambda = l.Float("lambd", 0.5);
   GiveFloat(l, [&](const Element& e) {
-    const ExprPtr inside = Binary(Op::kAnd, Binary(Op::kGe, e.x, e.Num(-lambda)),
-                                  Binary(Op::kLe, e.x, e.Num(lambda)));
+    const ExprPtr inside =
+        Binary(Op::kAnd, Binary(Op::kGe, e.x, e.Num(-lambda)), Binary(Op::kLe, e.x, e.Num(lambda)));
     return Select(inside, e.Num(0), e.x);
   });
 }
@@ -258,8 +256,7 @@ void IsSignedInf(Lowerer& l) {
   const ExprPtr x = Own(l);
   if (!IsFloat(x->type)) return l.Give(0, Integer(DType::kBool, 0));
   const double sign = l.op() == "aten.isposinf.default" ? 1 : -1;
-  l.Give(0, Binary(Op::kEq, x,
-                   Number(x->type, sign * std::numeric_limits<double>::infinity())));
+  l.Give(0, Binary(Op::kEq, x, Number(x->type, sign * std::numeric_limits<double>::infinity())));
 }
 
 void Signbit(Lowerer& l) {

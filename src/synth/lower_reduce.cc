@@ -11,8 +11,7 @@ Axes::Axes(const Shape& full, const Shape& dims) : full_(full) {
   for (const int64_t dim : dims) {
     if (!full.empty()) is_reduced[static_cast<size_t>(WrapAxis(dim, full.size()))] = true;
   }
-  for (size_t i = 0; i < full.size(); ++i)
-    (is_reduced[i] ? reduced : kept).push_back(full[i]);
+  for (size_t i = 0; i < full.size(); ++i) (is_reduced[i] ? reduced : kept).push_back(full[i]);
   size_t next_kept = 0;
   size_t next_reduced = kept.size();
   for (size_t i = 0; i < full.size(); ++i) {
@@ -85,7 +84,8 @@ void ArgExtreme(Lowerer& l) {
   const int id = l.TensorArg("self");
   if (l.refused()) return;
   if (ReducesNothing(l, id)) return l.Refuse("it has no value over an empty axis");
-  GiveReduced(l, kCombine, kCombine == Combine::kArgMax ? "place of the maximum" : "place of the minimum");
+  GiveReduced(l, kCombine,
+              kCombine == Combine::kArgMax ? "place of the maximum" : "place of the minimum");
 }
 
 // (values, indices)
@@ -102,8 +102,9 @@ void ExtremeAndPlace(Lowerer& l) {
     l.Give(0, l.Reshape(value, l.OutShape(0)));
   }
   if (l.Wanted(1)) {
-    const int place = l.Reduce(kPlace, l.OutType(1), axes.kept, axes.reduced, x,
-                               kPlace == Combine::kArgMax ? "place of the maximum" : "place of the minimum");
+    const int place =
+        l.Reduce(kPlace, l.OutType(1), axes.kept, axes.reduced, x,
+                 kPlace == Combine::kArgMax ? "place of the maximum" : "place of the minimum");
     l.Give(1, l.Reshape(place, l.OutShape(1)));
   }
 }
@@ -126,14 +127,15 @@ void Truth(Lowerer& l) {
 Moments MeanAndSquares(Lowerer& l, int id, const Axes& axes) {
   const DType type = RegisterType(l.tensor(id).dtype);
   const ExprPtr count = Number(type, static_cast<double>(Numel(axes.reduced)));
-  const int sum = l.Reduce(Combine::kSum, type, axes.kept, axes.reduced, l.At(id, axes.at),
-                           "sum for the mean");
+  const int sum =
+      l.Reduce(Combine::kSum, type, axes.kept, axes.reduced, l.At(id, axes.at), "sum for the mean");
   const Indices kept = Vars(axes.kept);
   const int mean = l.Pointwise(type, axes.kept, Binary(Op::kDiv, l.At(sum, kept), count), "mean");
   Indices rows = axes.KeptOf(axes.at);
   const ExprPtr off = Binary(Op::kSub, l.At(id, axes.at), l.At(mean, rows));
-  const int squares = l.Reduce(Combine::kSum, type, axes.kept, axes.reduced,
-                               Binary(Op::kMul, off, off), "sum of squared distances from the mean");
+  const int squares =
+      l.Reduce(Combine::kSum, type, axes.kept, axes.reduced, Binary(Op::kMul, off, off),
+               "sum of squared distances from the mean");
   return {mean, squares};
 }
 
@@ -163,7 +165,8 @@ void Logsumexp(Lowerer& l) {
   const ExprPtr x = Cast(l.At(id, axes.at), type);
   const int most = l.Reduce(Combine::kMax, type, axes.kept, axes.reduced, x, "maximum");
   const Indices kept = Vars(axes.kept);
-  const ExprPtr finite = Select(Unary(Op::kIsInf, l.At(most, kept)), Number(type, 0), l.At(most, kept));
+  const ExprPtr finite =
+      Select(Unary(Op::kIsInf, l.At(most, kept)), Number(type, 0), l.At(most, kept));
   const int shift = l.Pointwise(type, axes.kept, finite, "maximum, or 0 where that is infinite");
   const ExprPtr e = Unary(Op::kExp, Binary(Op::kSub, x, l.At(shift, axes.KeptOf(axes.at))));
   const int sum = l.Reduce(Combine::kSum, type, axes.kept, axes.reduced, e, "sum of exponentials");
@@ -187,11 +190,13 @@ void SoftmaxOf(Lowerer& l, bool logarithm) {
   const int sum = l.Reduce(Combine::kSum, type, axes.kept, axes.reduced, l.At(e, axes.at),
                            "sum of exponentials");
   if (logarithm) {
-    const int log = l.Pointwise(type, axes.kept, Unary(Op::kLog, l.At(sum, Vars(axes.kept))), "log of the sum");
+    const int log =
+        l.Pointwise(type, axes.kept, Unary(Op::kLog, l.At(sum, Vars(axes.kept))), "log of the sum");
     return l.Give(0, Binary(Op::kSub, shifted, l.At(log, row)), "log softmax");
   }
-  const int inverse = l.Pointwise(type, axes.kept,
-                                  Binary(Op::kDiv, Number(type, 1), l.At(sum, Vars(axes.kept))), "inverse sum");
+  const int inverse =
+      l.Pointwise(type, axes.kept, Binary(Op::kDiv, Number(type, 1), l.At(sum, Vars(axes.kept))),
+                  "inverse sum");
   l.Give(0, Binary(Op::kMul, l.At(e, all), l.At(inverse, row)), "softmax");
 }
 

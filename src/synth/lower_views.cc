@@ -245,7 +245,8 @@ void Triangle(Lowerer& l) {
   const Indices at = Vars(l.OutShape());
   const Index distance = at[at.size() - 1] - at[at.size() - 2];  // column - row
   constexpr int64_t kFar = int64_t{1} << 60;
-  const ExprPtr kept = kLower ? InRange(distance, -kFar, diagonal + 1) : InRange(distance, diagonal, kFar);
+  const ExprPtr kept =
+      kLower ? InRange(distance, -kFar, diagonal + 1) : InRange(distance, diagonal, kFar);
   l.Give(0, Select(kept, l.At(id, at), Integer(RegisterType(l.OutType()), 0)));
 }
 

@@ -51,7 +51,9 @@ class Lowerer {
   [[nodiscard]] const Shape& OutShape(size_t output = 0) const;
   [[nodiscard]] DType OutType(size_t output = 0) const;
 
-  [[nodiscard]] const Tensor& tensor(int id) const { return program_.tensors[static_cast<size_t>(id)]; }
+  [[nodiscard]] const Tensor& tensor(int id) const {
+    return program_.tensors[static_cast<size_t>(id)];
+  }
   Tensor& tensor(int id) { return program_.tensors[static_cast<size_t>(id)]; }
 
   // Definitions; each returns the new tensor's id.
@@ -111,8 +113,5 @@ void AddWindows(HandlerTable& table);
 void AddScans(HandlerTable& table);
 void AddIndexing(HandlerTable& table);
 void AddSorting(HandlerTable& table);
-void AddResampling(HandlerTable& table);
-void AddLosses(HandlerTable& table);
-void AddAttention(HandlerTable& table);
 
 }  // namespace kerf::synth

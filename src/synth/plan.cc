@@ -63,7 +63,8 @@ std::set<int> BetterInlined(const Plan& plan) {
       }
     }
     const double again = turns / static_cast<double>(tensor.numel());
-    if (value != nullptr && again <= 3 && ExprSize(value) < 60 && ExprCost(value) < kDearerThanMemory)
+    if (value != nullptr && again <= 3 && ExprSize(value) < 60 &&
+        ExprCost(value) < kDearerThanMemory)
       ids.insert(id);
   }
   return ids;

@@ -90,7 +90,7 @@ struct Group {
   // The outer loop whose elements fill vectors, -1 when the innermost loop of each pass does.
   int lane = -1;
   int64_t lane_tile = 0;
-  int special = -1;  // the tensor whose algorithm this group is, -1 for loops
+  int special = -1;       // the tensor whose algorithm this group is, -1 for loops
   std::vector<int> rows;  // tensors with row buffers
 };
 

@@ -91,6 +91,7 @@ ExprPtr Identity(Combine combine, DType type) {
       return Integer(type, 1);
     case Combine::kMax:
     case Combine::kArgMax:
+    case Combine::kLogSumExp:
       return is_float ? Number(type, -infinity) : Integer(type, Least(type));
     case Combine::kMin:
     case Combine::kArgMin:

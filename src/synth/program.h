@@ -15,7 +15,7 @@ namespace kerf::synth {
 
 // How a reduction or a scan joins terms. The indices of kArgMax and kArgMin count along the
 // reduced axes in their order.
-enum class Combine { kSum, kProd, kMax, kMin, kAny, kAll, kArgMax, kArgMin };
+enum class Combine { kSum, kProd, kMax, kMin, kAny, kAll, kArgMax, kArgMin, kLogSumExp };
 
 enum class TensorKind {
   kInput,      // given: an argument, a parameter or a constant
@@ -34,9 +34,9 @@ struct Source {
 
 // An algorithm that is no loop over independent elements: sorting, scattering.
 struct Special {
-  std::string name;            // "sort", "topk", "scatter", …
-  std::vector<int> operands;   // tensors that must lie in memory
-  std::vector<int> results;    // all tensors it writes, this one among them
+  std::string name;           // "sort", "topk", "scatter", …
+  std::vector<int> operands;  // tensors that must lie in memory
+  std::vector<int> results;   // all tensors it writes, this one among them
   std::map<std::string, int64_t> numbers;
 };
 

@@ -60,7 +60,8 @@ class GuardPusher {
     if (value->op == Op::kSelect && IsGuard(value->args[0])) {
       const ExprPtr& condition = value->args[0];
       const ExprPtr negated = Unary(Op::kNot, condition);
-      return Select(Run(condition, guard), Run(value->args[1], guard ? Both(guard, condition) : condition),
+      return Select(Run(condition, guard),
+                    Run(value->args[1], guard ? Both(guard, condition) : condition),
                     Run(value->args[2], guard ? Both(guard, negated) : negated));
     }
     bool changed = false;
@@ -93,8 +94,9 @@ class GuardPusher {
     bool by_data = false;
     for (const Index& index : load->indices) {
       by_data = by_data || !index.Range().has_value();
-      indices.push_back(index.Replace([](int var, int64_t extent) { return Index::Var(var, extent); },
-                                      [&](const ExprPtr& value) { return Run(value, guard); }));
+      indices.push_back(
+          index.Replace([](int var, int64_t extent) { return Index::Var(var, extent); },
+                        [&](const ExprPtr& value) { return Run(value, guard); }));
     }
     const ExprPtr inner = indices == load->indices ? load : Load(load->tensor, load->type, indices);
     if (!by_data && InsideShape(TensorOf(plan_, load->tensor).shape, load->indices)) return inner;
@@ -171,13 +173,15 @@ bool HasScan(const Plan& plan, const Pass& pass) {
 
 bool HasArg(const Plan& plan, const Pass& pass) {
   return std::any_of(pass.statements.begin(), pass.statements.end(), [&](const Statement& s) {
-    return TensorOf(plan, s.tensor).kind == TensorKind::kReduce && IsArg(TensorOf(plan, s.tensor).combine);
+    return TensorOf(plan, s.tensor).kind == TensorKind::kReduce &&
+           IsArg(TensorOf(plan, s.tensor).combine);
   });
 }
 
 void JoinLoops(const Plan& plan, Group& group) {
   for (Pass& pass : group.passes) {
-    const size_t limit = HasScan(plan, pass) && !pass.loops.empty() ? pass.loops.size() - 1 : pass.loops.size();
+    const size_t limit =
+        HasScan(plan, pass) && !pass.loops.empty() ? pass.loops.size() - 1 : pass.loops.size();
     size_t end = limit;
     for (size_t i = end; i-- > 1;) {
       if (i == pass.kept || (HasArg(plan, pass) && i > pass.kept)) continue;
@@ -195,7 +199,8 @@ void JoinLoops(const Plan& plan, Group& group) {
 void ChoosePlaces(Plan& plan) {
   std::set<int> outputs(plan.program.outputs.begin(), plan.program.outputs.end());
   const size_t count = plan.program.tensors.size();
-  std::vector<bool> read_elsewhere(count, false), read_inside(count, false), read_other_pass(count, false);
+  std::vector<bool> read_elsewhere(count, false), read_inside(count, false),
+      read_other_pass(count, false);
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     const Group& group = plan.groups[g];
     if (group.special >= 0) {
@@ -251,7 +256,8 @@ struct Access {
 
 std::vector<Access> AccessesOf(const Plan& plan, const Group& group, const Pass& pass) {
   std::vector<Access> accesses;
-  const double turns = static_cast<double>(Turns(pass.loops)) * static_cast<double>(Turns(group.outer));
+  const double turns =
+      static_cast<double>(Turns(pass.loops)) * static_cast<double>(Turns(group.outer));
   const auto add = [&](int id, const std::vector<Index>& indices, double weight) {
     const Place place = plan.storage[static_cast<size_t>(id)].place;
     if (place == Place::kGlobal || place == Place::kRow)
@@ -259,7 +265,9 @@ std::vector<Access> AccessesOf(const Plan& plan, const Group& group, const Pass&
   };
   for (const Statement& statement : pass.statements) {
     const bool reduces = TensorOf(plan, statement.tensor).kind == TensorKind::kReduce;
-    add(statement.tensor, statement.at, reduces ? turns / static_cast<double>(TensorOf(plan, statement.tensor).terms() + 1) : turns);
+    add(statement.tensor, statement.at,
+        reduces ? turns / static_cast<double>(TensorOf(plan, statement.tensor).terms() + 1)
+                : turns);
     VisitLoads(statement.value, [&](const Expr& load) { add(load.tensor, load.indices, turns); });
   }
   return accesses;
@@ -287,7 +295,8 @@ void ChooseLane(const Plan& plan, Group& group) {
     const std::vector<Access> accesses = AccessesOf(plan, group, pass);
     double best = -1e300;
     const bool scan = HasScan(plan, pass);
-    best = scan ? Score(accesses, pass.loops.back().var) * 0.25 : Score(accesses, pass.loops.back().var);
+    best = scan ? Score(accesses, pass.loops.back().var) * 0.25
+                : Score(accesses, pass.loops.back().var);
     if (!scan && pass.kept > 0 && pass.kept < pass.loops.size())
       best = std::max(best, Score(accesses, pass.loops[pass.kept - 1].var));
     double weight = 0;
@@ -337,7 +346,8 @@ void ChooseThreads(const Plan& plan, Group& group) {
     int64_t tile = OnlyElements(group) ? extent : 256 << (plan.options.variant % 3);
     const int64_t wanted = threads * 4;
     if (others < wanted) {
-      const int64_t pieces = (wanted + std::max<int64_t>(others, 1) - 1) / std::max<int64_t>(others, 1);
+      const int64_t pieces =
+          (wanted + std::max<int64_t>(others, 1) - 1) / std::max<int64_t>(others, 1);
       const int64_t share = std::max<int64_t>(16, ((extent + pieces - 1) / pieces + 15) / 16 * 16);
       if (OnlyElements(group)) {
         tile = std::max<int64_t>(share, std::min<int64_t>(extent, 4096));
@@ -348,7 +358,8 @@ void ChooseThreads(const Plan& plan, Group& group) {
     group.lane_tile = std::max<int64_t>(1, std::min(tile, extent));
     turns = others * ((extent + group.lane_tile - 1) / std::max<int64_t>(1, group.lane_tile));
   }
-  group.parallel = threads > 1 && turns > 1 && GroupWork(group) > static_cast<double>(kParallelWork);
+  group.parallel =
+      threads > 1 && turns > 1 && GroupWork(group) > static_cast<double>(kParallelWork);
 }
 
 // Rows side by side in memory: the kept loop innermost, sums in the row's buffer.
@@ -372,7 +383,8 @@ Index PlaceOf(const Plan& plan, int tensor, const std::vector<Index>& indices) {
   for (const StageVar& v : storage.row) {
     stride /= v.extent;
     Index coordinate = indices[static_cast<size_t>(v.dim)].Div(v.weight);
-    if (v.weight * v.extent != shape[static_cast<size_t>(v.dim)]) coordinate = coordinate.Mod(v.extent);
+    if (v.weight * v.extent != shape[static_cast<size_t>(v.dim)])
+      coordinate = coordinate.Mod(v.extent);
     place = place + coordinate * stride;
   }
   return place;

@@ -12,7 +12,8 @@ constexpr int64_t kPieces = 64;
 
 bool ShouldSplit(const Tensor& t, const PlanOptions& options) {
   if (t.kind != TensorKind::kReduce || IsArg(t.combine) || t.contraction) return false;
-  return t.numel() >= 1 && t.numel() < 2 * options.threads && t.numel() * t.terms() >= kWorthSplitting;
+  return t.numel() >= 1 && t.numel() < 2 * options.threads &&
+         t.numel() * t.terms() >= kWorthSplitting;
 }
 
 // The outermost reduced axis that is long enough, else the longest.
@@ -20,7 +21,8 @@ size_t AxisToCut(const Tensor& t) {
   for (size_t i = 0; i < t.reduced.size(); ++i) {
     if (t.reduced[i] >= kPieces / 4) return i;
   }
-  return static_cast<size_t>(std::max_element(t.reduced.begin(), t.reduced.end()) - t.reduced.begin());
+  return static_cast<size_t>(std::max_element(t.reduced.begin(), t.reduced.end()) -
+                             t.reduced.begin());
 }
 
 int64_t PieceCount(int64_t extent) {
@@ -67,7 +69,8 @@ void Split(Program& program, int id) {
   part.reduced[axis] = length;
   const bool widen = whole.combine == Combine::kSum && whole.body->type == DType::kFloat32;
   part.dtype = widen ? DType::kFloat64 : RegisterType(whole.body->type);
-  const Index position = Index::Var(rank, pieces) * length + Index::Var(rank + 1 + static_cast<int>(axis), length);
+  const Index position =
+      Index::Var(rank, pieces) * length + Index::Var(rank + 1 + static_cast<int>(axis), length);
   Rewriter rewriter(
       [&](int var, int64_t e) {
         if (var < rank) return Index::Var(var, e);
@@ -77,7 +80,8 @@ void Split(Program& program, int id) {
       [](const ExprPtr& load) { return load; });
   part.body = rewriter.Run(whole.body);
   if (pieces * length != extent)
-    part.body = Select(InRange(position, 0, extent), part.body, Identity(whole.combine, part.body->type));
+    part.body =
+        Select(InRange(position, 0, extent), part.body, Identity(whole.combine, part.body->type));
   Tensor joined = whole;
   joined.reduced = {pieces};
   std::vector<Index> at;

@@ -34,7 +34,8 @@ std::vector<bool> Reachable(const Program& program) {
     for (const int id : tensor.special.operands) used[static_cast<size_t>(id)] = true;
     for (const int id : tensor.special.results) used[static_cast<size_t>(id)] = true;
     if (tensor.body == nullptr) continue;
-    VisitLoads(tensor.body, [&](const Expr& load) { used[static_cast<size_t>(load.tensor)] = true; });
+    VisitLoads(tensor.body,
+               [&](const Expr& load) { used[static_cast<size_t>(load.tensor)] = true; });
   }
   return used;
 }
@@ -63,7 +64,8 @@ std::vector<bool> ChooseStored(const Program& program, const std::set<int>& inli
   for (size_t i = 0; i < count; ++i) {
     if (used[i] && program.tensors[i].kind != TensorKind::kPointwise) stored[i] = true;
     if (used[i] && program.tensors[i].kind == TensorKind::kSpecial) {
-      for (const int id : program.tensors[i].special.operands) stored[static_cast<size_t>(id)] = true;
+      for (const int id : program.tensors[i].special.operands)
+        stored[static_cast<size_t>(id)] = true;
     }
   }
   for (const int id : program.outputs) stored[static_cast<size_t>(id)] = true;
@@ -83,12 +85,14 @@ std::vector<bool> ChooseStored(const Program& program, const std::set<int>& inli
     const Tensor& tensor = program.tensors[i];
     if (!used[i] || tensor.body == nullptr) continue;
     const auto numel = static_cast<double>(tensor.numel());
-    if (tensor.kind == TensorKind::kPointwise && !stored[i] && numel > 0 && inlined.count(static_cast<int>(i)) == 0) {
+    if (tensor.kind == TensorKind::kPointwise && !stored[i] && numel > 0 &&
+        inlined.count(static_cast<int>(i)) == 0) {
       const double again = work[i] / numel - 1;
       if (again * cost[i] > kWorthStoring) stored[i] = true;
     }
     const double turns = stored[i] ? numel * static_cast<double>(tensor.terms()) : work[i];
-    VisitLoads(tensor.body, [&](const Expr& load) { work[static_cast<size_t>(load.tensor)] += turns; });
+    VisitLoads(tensor.body,
+               [&](const Expr& load) { work[static_cast<size_t>(load.tensor)] += turns; });
   }
   return stored;
 }
@@ -113,10 +117,12 @@ void CollectCuts(const Index& index, std::vector<std::set<int64_t>>& cuts) {
   });
 }
 
-void CollectCuts(const Program& program, const ExprPtr& body, std::vector<std::set<int64_t>>& cuts) {
+void CollectCuts(const Program& program, const ExprPtr& body,
+                 std::vector<std::set<int64_t>>& cuts) {
   VisitExpr(body, [&](const ExprPtr& e) {
     if (e->op == Op::kLoad) {
-      CollectCuts(FlatIndex(program.tensors[static_cast<size_t>(e->tensor)].shape, e->indices), cuts);
+      CollectCuts(FlatIndex(program.tensors[static_cast<size_t>(e->tensor)].shape, e->indices),
+                  cuts);
     } else if (e->op == Op::kIndexValue || e->op == Op::kInRange) {
       CollectCuts(e->index, cuts);
     }

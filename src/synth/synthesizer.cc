@@ -5,9 +5,11 @@
 
 namespace kerf::synth {
 
-Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph, const SynthOptions& options) {
+Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
+                                                    const SynthOptions& options) {
   if (options.impl != "cpp")
-    return InvalidInput("synth: impl '" + options.impl + "' is not one the synthesizer writes (cpp)");
+    return InvalidInput("synth: impl '" + options.impl +
+                        "' is not one the synthesizer writes (cpp)");
   auto lowered = LowerGraph(graph);
   if (auto* refusal = std::get_if<Refusal>(&lowered))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));

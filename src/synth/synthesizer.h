@@ -29,7 +29,8 @@ struct Synthesis {
   std::vector<std::string> notes;
 };
 
-Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph, const SynthOptions& options);
+Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
+                                                    const SynthOptions& options);
 
 // Plans worth measuring for this graph: variants 0 … n-1.
 int VariantCount(const Graph& graph, const SynthOptions& options);
