@@ -8,6 +8,8 @@
 // SCRIPT is {"rules": [RULE…]}: each request takes the next rule, one with "times": n serves n
 // requests, the last one serves all that follow. A rule:
 //
+//   when "…"                           for requests with these words in the body, any number of times;
+//                                      goes before the rules without
 //   status, headers {…}, body "…"      a plain answer; "{KEY}" in body is the key that was sent
 //   text, reasoning, reasoning_field   what the model says, in the request's wire; "{KEY}" likewise
 //   finish                             null: none is sent
@@ -337,7 +339,7 @@ class Server {
     connection.in.erase(0, end + 4 + length);
     connection.answering = true;
     Log(request);
-    Answer(connection, request, NextRule());
+    Answer(connection, request, RuleFor(request));
   }
 
   static HttpRequest ParseHead(const std::string& head) {
@@ -375,6 +377,15 @@ class Server {
                  {"headers", headers},   {"body", body}}
                 .dump()
          << std::endl;
+  }
+
+  // The first rule whose "when" is in the body, else the next of those without one.
+  const Json& RuleFor(const HttpRequest& request) {
+    for (const Json& rule : rules_) {
+      if (rule.contains("when") && request.body.find(rule["when"].get<std::string>()) != std::string::npos)
+        return rule;
+    }
+    return NextRule();
   }
 
   const Json& NextRule() {
