@@ -138,5 +138,20 @@ TEST_F(HttpNetwork, DoesNotFollowRedirects) {
   EXPECT_TRUE(elsewhere.Log().empty()) << "the key stays where it was sent";
 }
 
+// Opt-in: any endpoint that answers, such as a LiteLLM proxy with a mock_response or a local server
+// with a tiny model. KERF_TEST_MODEL is a spec ("openai:gpt-5"); the usual variables say where.
+TEST_F(HttpNetwork, AnEndpointOfOnesOwnAnswers) {
+  const char* model = std::getenv("KERF_TEST_MODEL");
+  if (model == nullptr) GTEST_SKIP() << "KERF_TEST_MODEL names no model to ask";
+  const Result<ModelSpec> spec = ParseModelSpec(model);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  Result<Endpoint> endpoint = ResolveEndpoint(*spec, {.sampling = {.max_tokens = 64}});
+  ASSERT_TRUE(endpoint.ok()) << endpoint.error().message;
+  const Result<Reply> reply = Ask(*endpoint);
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_NE(reply->finish_raw, "");
+  EXPECT_GT(reply->usage.input_total, 0);
+}
+
 }  // namespace
 }  // namespace kerf::llm
