@@ -26,7 +26,11 @@ Prepared Prepare(std::string_view reply);
 
 using Fits = std::function<bool(const LenientValue&)>;
 
+// Moved, never copied: the pointers lead into `found`.
 struct Search {
+  Search() = default;
+  Search(Search&&) = default;
+
   FoundObjects found;
   const LenientValue* object = nullptr;  // the answer
   const FoundObject* whole = nullptr;    // the outermost object it stands in

@@ -15,6 +15,13 @@ size_t CommonPrefix(const std::string& a, const std::string& b) {
   return static_cast<size_t>(at - a.begin());
 }
 
+bool SameMessages(const std::vector<Message>& a, const std::vector<Message>& b) {
+  return !a.empty() &&
+         std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Message& x, const Message& y) {
+           return x.role == y.role && x.content == y.content;
+         });
+}
+
 // How far two conversations are the same, in bytes.
 size_t Sameness(const std::vector<Message>& a, const std::vector<Message>& b) {
   size_t same = 0;
@@ -53,7 +60,7 @@ std::string FirstDifference(const RecordedReply& record, const std::vector<Messa
     return "it has " + std::to_string(record.messages.size()) + " messages, asked are " +
            std::to_string(asked.size());
   }
-  return "its messages are the same (already used, or its hash is of another model or sampling)";
+  return "its messages are the same, but it was used already";
 }
 
 }  // namespace
@@ -83,10 +90,10 @@ std::optional<size_t> RecordedProvider::FindExact(const Request& request) const 
   std::optional<size_t> found;
   for (size_t i = 0; i < records_.size(); ++i) {
     const RecordedReply& record = records_[i];
-    if (used_[i] ||
-        std::find(hashes.begin(), hashes.end(), record.request_sha256) == hashes.end()) {
-      continue;
-    }
+    const bool same =
+        std::find(hashes.begin(), hashes.end(), record.request_sha256) != hashes.end() ||
+        SameMessages(record.messages, request.messages);
+    if (used_[i] || !same) continue;
     if (record.owner == request.owner) return i;
     if (!found.has_value()) found = i;
   }

@@ -1,9 +1,10 @@
 // Answers from what was recorded: a trace played back, or a session AIKG recorded.
 //
-// A request is answered by the record of the same request (request_hash.h); asked again, by the
-// next record of it. Without one, a strict provider says which record is nearest and where it
-// differs first; a loose one takes the next unused record of the same agent and owner, or of the
-// same agent.
+// A request is answered by the record of the same request: the same hash (request_hash.h), or the
+// same messages where the record has them, since the model that is asked now is this one. Asked
+// again, it gets the next record of it. Without one, a strict provider says which record is nearest
+// and where it differs first; a loose one takes the next unused record of the same agent and owner,
+// or of the same agent.
 //
 // Usage and cost are those of the record, so that a replay comes to the same limits as its
 // original. Thread-safe; `done` is called before Ask() returns.
