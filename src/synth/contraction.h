@@ -1,28 +1,27 @@
 // Text of C++ functions for matrix products, convolutions and attention on a CPU.
 //
-// A caller pastes ContractionPrelude() once at the top of the candidate's source, then any number of
-// emitted functions, then calls them:
+// A caller pastes ContractionPrelude() once at the top of the candidate's source, then any number
+// of emitted functions, then calls them:
 //
-//   MatmulSpec spec;                                    // y[i, j] = relu(sum_k x[i, k] * w[j, k] + bias[j])
-//   spec.m = 128, spec.n = 256, spec.k = 512;
-//   spec.a = {DType::kFloat32, {}, 512, 1};             // x as it lies in memory
-//   spec.b = {DType::kFloat32, {}, 1, 512};             // w, read as its transpose
-//   Epilogue epilogue;
-//   epilogue.parameters = {{"const float*", "bias"}, {"float*", "y"}};
+//   MatmulSpec spec;                                    // y[i, j] = relu(sum_k x[i, k] * w[j, k] +
+//   bias[j]) spec.m = 128, spec.n = 256, spec.k = 512; spec.a = {DType::kFloat32, {}, 512, 1}; // x
+//   as it lies in memory spec.b = {DType::kFloat32, {}, 1, 512};             // w, read as its
+//   transpose Epilogue epilogue; epilogue.parameters = {{"const float*", "bias"}, {"float*", "y"}};
 //   epilogue.store = [](const OutputSite& at) {
 //     return "const float sum = " + at.value + " + bias[" + at.col + "];\n" +
 //            "y[" + at.row + " * 256 + " + at.col + "] = sum > 0.0f ? sum : 0.0f;";
 //   };
 //   EmitMatmul(spec, "Linear", epilogue)
-//     → static void Linear(const float* a, const float* b, const float* bias, float* y, int threads)
+//     → static void Linear(const float* a, const float* b, const float* bias, float* y, int
+//     threads)
 //
-// Every size and stride is a constant of the text. Sizes may be 0 and 1. The functions keep scratch memory
-// between calls in thread-local storage, use OpenMP with `threads` threads, call no library, and may be called
-// from several threads at once. Sums are kept in the accumulation type; the order of addition differs from a
-// plain loop, nothing else (no fast math).
+// Every size and stride is a constant of the text. Sizes may be 0 and 1. The functions keep scratch
+// memory between calls in thread-local storage, use OpenMP with `threads` threads, call no library,
+// and may be called from several threads at once. Sums are kept in the accumulation type; the order
+// of addition differs from a plain loop, nothing else (no fast math).
 //
-// In emitted text float16 and bfloat16 operands are `const uint16_t*`, the other types are float, double,
-// int32_t and int64_t. An operand pointer is the element at index 0 of every dimension.
+// In emitted text float16 and bfloat16 operands are `const uint16_t*`, the other types are float,
+// double, int32_t and int64_t. An operand pointer is the element at index 0 of every dimension.
 #pragma once
 
 #include <array>
@@ -51,20 +50,23 @@ enum class Structure {
   kDiagonal,  // zero where col != row
 };
 
-// Text of an expression for one element, from text of its indices. `batch` is the linear batch index.
+// Text of an expression for one element, from text of its indices. `batch` is the linear batch
+// index.
 using ElementText = std::function<std::string(const std::string& batch, const std::string& row,
                                               const std::string& col)>;
 
-// A matrix (or a batch of them) as it is multiplied: rows and columns are those of the product's formula, a
-// transposed operand has its strides swapped. Strides are in elements and may be 0 (broadcast) or negative.
+// A matrix (or a batch of them) as it is multiplied: rows and columns are those of the product's
+// formula, a transposed operand has its strides swapped. Strides are in elements and may be 0
+// (broadcast) or negative.
 struct Operand {
   DType dtype = DType::kFloat32;
   std::vector<int64_t> batch_strides;  // one for each of the spec's batch dimensions; 0 broadcasts
   int64_t row_stride = 0;
   int64_t col_stride = 1;
   Structure structure = Structure::kFull;
-  // When set, elements are read through this text (a fused producer) and the strides are not used; it may
-  // name the operand's pointer and the epilogue's parameters. Its value is converted to the accumulation type.
+  // When set, elements are read through this text (a fused producer) and the strides are not used;
+  // it may name the operand's pointer and the epilogue's parameters. Its value is converted to the
+  // accumulation type.
   ElementText load;
 };
 
@@ -73,7 +75,8 @@ struct Parameter {
   std::string name;  // "bias"
 };
 
-// Where a finished value goes. All are expressions without side effects, of type int64_t but for `value`.
+// Where a finished value goes. All are expressions without side effects, of type int64_t but for
+// `value`.
 struct OutputSite {
   std::string value;  // the sum, of the accumulation type
   std::string batch;  // matmul, attention: linear batch index; convolution: sample
@@ -82,14 +85,15 @@ struct OutputSite {
   std::vector<std::string> position;  // convolution: one index for each spatial dimension
 };
 
-// The statements that take finished sums: cast, bias, activation, residual, store. `store` is pasted into the
-// body of a `#pragma omp simd` loop over `col` (for convolutions: over the last dimension), so that text without
-// branches becomes vector code. Names that begin with `kerf_` belong to the emitter.
+// The statements that take finished sums: cast, bias, activation, residual, store. `store` is
+// pasted into the body of a `#pragma omp simd` loop over `col` (for convolutions: over the last
+// dimension), so that text without branches becomes vector code. Names that begin with `kerf_`
+// belong to the emitter.
 struct Epilogue {
   std::vector<Parameter> parameters;  // after the operands, before `threads`
   std::function<std::string(const OutputSite&)> store;
-  // Optional: statements before the loop over `col`, for what depends on batch and row only; `value` and `col`
-  // of the site are empty, `position` too.
+  // Optional: statements before the loop over `col`, for what depends on batch and row only;
+  // `value` and `col` of the site are empty, `position` too.
   std::function<std::string(const OutputSite&)> before_row;
 };
 
@@ -105,10 +109,11 @@ struct MatmulSpec {
   DType accumulate = DType::kFloat32;  // float32, float64, int32 or int64
 };
 
-// Convolution as torch defines it, over tensors that are contiguous in torch's layout: input [batch,
-// in_channels, spatial…], weight [out_channels, in_channels / groups, kernel…]; when `transposed`, weight is
-// [in_channels, out_channels / groups, kernel…]. A bias belongs into the epilogue (before_row).
-// The emitted function: (const T* input, const T* weight, PARAMETERS, int threads).
+// Convolution as torch defines it, over tensors that are contiguous in torch's layout: input
+// [batch, in_channels, spatial…], weight [out_channels, in_channels / groups, kernel…]; when
+// `transposed`, weight is [in_channels, out_channels / groups, kernel…]. A bias belongs into the
+// epilogue (before_row). The emitted function: (const T* input, const T* weight, PARAMETERS, int
+// threads).
 struct ConvSpec {
   int dims = 2;  // 1, 2 or 3; the arrays below use the first `dims` entries
   int64_t batch = 1;
@@ -129,9 +134,10 @@ struct ConvSpec {
   [[nodiscard]] int64_t OutputSize(int dim) const;
 };
 
-// out[batch, i, c] = sum_j softmax_j(scale * sum_d q[batch, i, d] * k[batch, j, d] + mask[batch, i, j]) * v[batch, j, c]
-// without the matrix of scores in memory. A row whose scores are all -inf gives zeros, as torch's operator does.
-// The emitted function: (const T* q, const T* k, const T* v, [const M* mask,] PARAMETERS, int threads).
+// out[batch, i, c] = sum_j softmax_j(scale * sum_d q[batch, i, d] * k[batch, j, d] + mask[batch, i,
+// j]) * v[batch, j, c] without the matrix of scores in memory. A row whose scores are all -inf
+// gives zeros, as torch's operator does. The emitted function: (const T* q, const T* k, const T* v,
+// [const M* mask,] PARAMETERS, int threads).
 struct AttentionSpec {
   std::vector<int64_t> batch;  // for example {batch, heads}
   int64_t queries = 1;
@@ -142,12 +148,13 @@ struct AttentionSpec {
   Operand k;                // keys × depth
   Operand v;                // keys × value_depth
   double scale = 1.0;
-  bool causal = false;  // j <= i only
+  bool causal = false;                                          // j <= i only
   enum class Mask { kNone, kAdded, kKept } mask = Mask::kNone;  // kKept: bool (uint8_t), 0 removes
   Operand mask_operand;                                         // queries × keys
 };
 
-// Includes, vector types, scratch memory and conversions that the emitted functions use. Once per source.
+// Includes, vector types, scratch memory and conversions that the emitted functions use. Once per
+// source.
 std::string ContractionPrelude(const CpuTarget& target = {});
 
 // kInvalidInput when the types or sizes are not of a contraction.
