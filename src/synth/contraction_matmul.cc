@@ -398,7 +398,9 @@ std::string EmitNarrow(const MatmulSpec& spec, Values values, bool short_is_a, b
   values["LONG"] = Number(short_is_a ? spec.n : spec.m);
   values["SHORT_WORD"] = short_is_a ? "rows of a" : "columns of b";
   values["LONG_WORD"] = short_is_a ? "columns of b" : "rows of a";
-  values["BLOCK"] = Number(dot ? 64 : 512);
+  // A job of a stream reads runs of 4 KiB of each row where there are enough of them.
+  const int64_t run = std::clamp<int64_t>((short_is_a ? spec.n : spec.m) / 4 / 64 * 64, 256, 1024);
+  values["BLOCK"] = Number(dot ? 64 : run);
   values["SUMS_ROW"] = short_is_a ? "kBlock" : "1";
   values["SUMS_COL"] = short_is_a ? "1" : "kBlock";
   values["STORE_CALL"] =
@@ -562,7 +564,7 @@ int64_t ChooseDepthChunks(const MatmulSpec& spec, MatmulForm form) {
       break;
     case MatmulForm::kStreamA:
     case MatmulForm::kStreamB:
-      jobs *= CeilDiv(std::max(spec.m, spec.n), 512);
+      jobs *= CeilDiv(std::max(spec.m, spec.n), 256);
       break;
     case MatmulForm::kDotA:
     case MatmulForm::kDotB:

@@ -138,13 +138,22 @@ inline void MultiplyTile(int64_t depth, const T* a, const T* b, T* sums, bool fi
 )";
 
 constexpr const char* kConvolution = R"(
+// The vectors of a tile of a convolution: with few channels (rows) the registers hold more pixels.
+template <typename T>
+constexpr int PixelVectors(int64_t channels, int64_t pixels) {
+  constexpr int registers = kVectorBytes == 64 ? 31 : 15;
+  if (channels > registers / 4) return TileVectors<T>(pixels);
+  const int64_t most = registers / (channels + 1);
+  const int64_t tiles = CeilDiv(pixels, most * kLanes<T>);
+  return static_cast<int>(CeilDiv(pixels, tiles * kLanes<T>));
+}
+
 // sums[i][p] = sum over channels c and taps t of
 //   weight[i * weight_row + c * taps + t] * image[c * plane + offsets[t] + p]
 // A convolution over an image that is laid out so that every tap reads a contiguous run.
-template <typename T, int rows, int vectors, int taps, int64_t weight_row, int64_t plane,
-          int64_t sums_row>
-inline void ConvolveTile(int64_t channels, const T* weight, const T* image, const int32_t* offsets,
-                         T* sums) {
+template <typename T, int rows, int vectors, int64_t weight_row, int64_t plane, int64_t sums_row>
+inline void ConvolveTile(int64_t channels, int64_t taps, const T* weight, const T* image,
+                         const int32_t* offsets, T* sums) {
   using Vector = typename Simd<T>::Vector;
   using Unaligned = typename Simd<T>::Unaligned;
   constexpr int lanes = kLanes<T>;
@@ -155,8 +164,7 @@ inline void ConvolveTile(int64_t channels, const T* weight, const T* image, cons
     for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};
   }
   for (int64_t c = 0; c < channels; ++c) {
-#pragma GCC unroll 1
-    for (int t = 0; t < taps; ++t) {
+    for (int64_t t = 0; t < taps; ++t) {
       const T* run = image + c * plane + offsets[t];
       Vector pixels[vectors];
 #pragma GCC unroll 32
@@ -165,10 +173,11 @@ inline void ConvolveTile(int64_t channels, const T* weight, const T* image, cons
       }
 #pragma GCC unroll 32
       for (int i = 0; i < rows; ++i) {
-        const T factor = weight[i * weight_row + c * taps + t];
+        const T factor = weight[i * weight_row];
 #pragma GCC unroll 32
         for (int j = 0; j < vectors; ++j) sum[i][j] += factor * pixels[j];
       }
+      ++weight;
     }
   }
 #pragma GCC unroll 32
