@@ -3,10 +3,12 @@
 // A caller pastes ContractionPrelude() once at the top of the candidate's source, then any number
 // of emitted functions, then calls them:
 //
-//   MatmulSpec spec;                                    // y[i, j] = relu(sum_k x[i, k] * w[j, k] +
-//   bias[j]) spec.m = 128, spec.n = 256, spec.k = 512; spec.a = {DType::kFloat32, {}, 512, 1}; // x
-//   as it lies in memory spec.b = {DType::kFloat32, {}, 1, 512};             // w, read as its
-//   transpose Epilogue epilogue; epilogue.parameters = {{"const float*", "bias"}, {"float*", "y"}};
+//   MatmulSpec spec;                         // y = relu(x @ w.T + bias)
+//   spec.m = 128, spec.n = 256, spec.k = 512;
+//   spec.a = {DType::kFloat32, {}, 512, 1};  // x as it lies in memory
+//   spec.b = {DType::kFloat32, {}, 1, 512};  // w, read as its transpose
+//   Epilogue epilogue;
+//   epilogue.parameters = {{"const float*", "bias"}, {"float*", "y"}};
 //   epilogue.store = [](const OutputSite& at) {
 //     return "const float sum = " + at.value + " + bias[" + at.col + "];\n" +
 //            "y[" + at.row + " * 256 + " + at.col + "] = sum > 0.0f ? sum : 0.0f;";
@@ -37,8 +39,7 @@ namespace kerf::synth {
 
 // What the emitted text is tuned for. Correctness does not depend on it.
 struct CpuTarget {
-  int vector_bytes = 0;  // 16, 32 or 64; 0: the text asks the compiler (__AVX512F__, else 32)
-  int64_t l1_bytes = 32 << 10;
+  int vector_bytes = 0;  // 16, 32 or 64; 0: the text asks the compiler (__AVX512F__, __AVX__)
   int64_t l2_bytes = 1 << 20;
 };
 
@@ -87,8 +88,8 @@ struct OutputSite {
 
 // The statements that take finished sums: cast, bias, activation, residual, store. `store` is
 // pasted into the body of a `#pragma omp simd` loop over `col` (for convolutions: over the last
-// dimension), so that text without branches becomes vector code. Names that begin with `kerf_`
-// belong to the emitter.
+// dimension), so that text without branches becomes vector code. Parameters may have any name that
+// contains an underscore: the emitted functions use plain words, which are refused.
 struct Epilogue {
   std::vector<Parameter> parameters;  // after the operands, before `threads`
   std::function<std::string(const OutputSite&)> store;
@@ -134,10 +135,12 @@ struct ConvSpec {
   [[nodiscard]] int64_t OutputSize(int dim) const;
 };
 
-// out[batch, i, c] = sum_j softmax_j(scale * sum_d q[batch, i, d] * k[batch, j, d] + mask[batch, i,
-// j]) * v[batch, j, c] without the matrix of scores in memory. A row whose scores are all -inf
-// gives zeros, as torch's operator does. The emitted function: (const T* q, const T* k, const T* v,
-// [const M* mask,] PARAMETERS, int threads).
+// out[batch, i, c] = sum_j weight[batch, i, j] * v[batch, j, c]
+//   with weight[batch, i, :] = softmax(scale * sum_d q[batch, i, d] * k[batch, :, d] + mask[batch,
+//   i, :])
+// without the matrix of scores in memory.
+// The emitted function: (const T* q, const T* k, const T* v, [const M* mask,] PARAMETERS, int
+// threads).
 struct AttentionSpec {
   std::vector<int64_t> batch;  // for example {batch, heads}
   int64_t queries = 1;
@@ -148,7 +151,11 @@ struct AttentionSpec {
   Operand k;                // keys × depth
   Operand v;                // keys × value_depth
   double scale = 1.0;
-  bool causal = false;                                          // j <= i only
+  DType accumulate = DType::kFloat32;  // float32 or float64
+  bool causal = false;                 // j <= i only
+  // What a query without any score but -inf gives: zeros, as torch's operator does, or NaN, as a
+  // plain softmax.
+  bool empty_rows_are_zero = true;
   enum class Mask { kNone, kAdded, kKept } mask = Mask::kNone;  // kKept: bool (uint8_t), 0 removes
   Operand mask_operand;                                         // queries × keys
 };

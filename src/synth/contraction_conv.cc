@@ -575,6 +575,7 @@ Status CheckConv(const ConvSpec& spec) {
 
 Result<std::string> EmitConv(const ConvSpec& spec, const std::string& function_name,
                              const Epilogue& epilogue, const CpuTarget& target) {
+  KERF_RETURN_IF_ERROR(CheckParameters(epilogue));
   KERF_RETURN_IF_ERROR(CheckConv(spec));
   const Values values = CommonValues(spec, function_name, epilogue);
   int64_t outputs = spec.batch * spec.out_channels;

@@ -25,20 +25,10 @@ using Values = std::map<std::string, std::string>;
 // Most rows (or columns) of the small side of a product that is bound by memory.
 constexpr int64_t kMostShort = 4;
 
-// Text of one element of an operand, converted.
+// Text of one element of an operand of the product, converted.
 std::string Element(const MatmulSpec& spec, const Operand& operand, const std::string& pointer,
                     const std::string& row, const std::string& col) {
-  if (operand.load) {
-    return "static_cast<Sum>(" + operand.load("batch", row, col) + ")";
-  }
-  const auto times = [](const std::string& index, int64_t stride) {
-    return stride == 1 ? index : index + " * " + Number(stride);
-  };
-  const std::string offset = OffsetText(spec.batch, operand.batch_strides, "batch");
-  std::string at;
-  if (offset != "0") at += offset + " + ";
-  at += times(row, operand.row_stride) + " + " + times(col, operand.col_stride);
-  return Converted(operand.dtype, spec.accumulate, pointer + "[" + at + "]");
+  return OperandElement(operand, spec.batch, spec.accumulate, pointer, row, col);
 }
 
 bool IsPlain(const Operand& operand) { return !operand.load; }
@@ -615,6 +605,7 @@ std::string EmitMatmulForm(const MatmulSpec& spec, const std::string& function_n
 
 Result<std::string> EmitMatmul(const MatmulSpec& spec, const std::string& function_name,
                                const Epilogue& epilogue, const CpuTarget& target) {
+  KERF_RETURN_IF_ERROR(CheckParameters(epilogue));
   KERF_RETURN_IF_ERROR(CheckOperand(spec, spec.a, "a"));
   KERF_RETURN_IF_ERROR(CheckOperand(spec, spec.b, "b"));
   if (!CanBeAccumulated(spec.accumulate)) {

@@ -6,9 +6,12 @@
 namespace kerf::synth {
 namespace {
 
-constexpr const char* kPrelude = R"(#include <cstdint>
+constexpr const char* kPrelude = R"(#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 
 namespace tiles {
@@ -73,17 +76,8 @@ T* Scratch(int slot, int64_t count) {
   return static_cast<T*>(buffer.data);
 }
 
-inline float FromBits(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-inline uint32_t ToBits(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
+inline float FromBits(uint32_t bits) { return std::bit_cast<float>(bits); }
+inline uint32_t ToBits(float value) { return std::bit_cast<uint32_t>(value); }
 
 inline float FromBfloat(uint16_t bits) { return FromBits(static_cast<uint32_t>(bits) << 16); }
 
@@ -134,6 +128,7 @@ inline void MultiplyTile(int64_t depth, const T* a, const T* b, T* sums, bool fi
   }
 }
 @CONVOLUTION@
+@EXPONENTIAL@
 }  // namespace tiles
 )";
 
@@ -190,6 +185,29 @@ inline void ConvolveTile(int64_t channels, int64_t taps, const T* weight, const 
 }
 )";
 
+// Coefficients: Taylor's up to the seventh power, whose rest on |r| <= ln(2) / 2 is below 2^-27.
+constexpr const char* kExponential = R"(
+// exp(x) for x <= 0, without a branch so that loops become vector code; what is below the normal numbers is 0.
+// x = n * ln(2) + r with |r| <= ln(2) / 2; adding 1.5 * 2^23 rounds to a whole n and leaves it in the low bits.
+inline float ExpOfNegative(float x) {
+  const float in_range = x < -87.0f ? -87.0f : x;
+  const float rounded = in_range * 0x1.715476p+0f + 0x1.8p+23f;
+  const float n = rounded - 0x1.8p+23f;
+  const float r = (in_range - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
+  float power = 1.0f / 5040;
+  power = power * r + 1.0f / 720;
+  power = power * r + 1.0f / 120;
+  power = power * r + 1.0f / 24;
+  power = power * r + 1.0f / 6;
+  power = power * r + 0.5f;
+  power = power * r + 1.0f;
+  power = power * r + 1.0f;
+  const float scale = FromBits((ToBits(rounded) << 23) + 0x3f800000u);
+  return x < -87.0f ? 0.0f : power * scale;
+}
+inline double ExpOfNegative(double x) { return std::exp(x); }
+)";
+
 constexpr const char* kWidthOfCompiler =
     R"(// Bytes of a vector register: what the compiler may use on this machine.
 #if defined(__AVX512F__)
@@ -205,7 +223,8 @@ constexpr int kVectorBytes = 16;
 std::string ContractionPrelude(const CpuTarget& target) {
   const std::string fixed = "constexpr int kVectorBytes = " + Number(target.vector_bytes) + ";";
   return Fill(kPrelude, {{"WIDTH", target.vector_bytes == 0 ? kWidthOfCompiler : fixed},
-                         {"CONVOLUTION", kConvolution}});
+                         {"CONVOLUTION", kConvolution},
+                         {"EXPONENTIAL", kExponential}});
 }
 
 }  // namespace kerf::synth

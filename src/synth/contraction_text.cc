@@ -1,5 +1,7 @@
 #include "synth/contraction_text.h"
 
+#include <set>
+
 #include "base/check.h"
 
 namespace kerf::synth {
@@ -82,6 +84,47 @@ std::string Converted(DType dtype, DType accumulate, const std::string& element)
   if (dtype == DType::kBFloat16) value = "tiles::FromBfloat(" + element + ")";
   const DType type = DTypeBytes(dtype) == 2 ? DType::kFloat32 : dtype;
   return type == accumulate ? value : "static_cast<" + ElementType(accumulate) + ">(" + value + ")";
+}
+
+std::string OperandElement(const Operand& operand, const std::vector<int64_t>& batch_sizes,
+                           DType accumulate, const std::string& pointer, const std::string& row,
+                           const std::string& col) {
+  if (operand.load) {
+    return "static_cast<" + ElementType(accumulate) + ">(" + operand.load("batch", row, col) + ")";
+  }
+  std::string at = OffsetText(batch_sizes, operand.batch_strides, "batch");
+  if (at == "0") at.clear();
+  for (const auto& [index, stride] :
+       {std::pair(row, operand.row_stride), std::pair(col, operand.col_stride)}) {
+    if (stride == 0) continue;
+    if (!at.empty()) at += " + ";
+    at += stride == 1 ? index : index + " * " + Number(stride);
+  }
+  return Converted(operand.dtype, accumulate, pointer + "[" + (at.empty() ? "0" : at) + "]");
+}
+
+Status CheckParameters(const Epilogue& epilogue) {
+  // Parameters and locals of the templates that the caller's text, or a call with its parameters,
+  // stands in.
+  static const std::set<std::string> taken = {
+      "a",           "b",       "batch",   "begin",     "c",         "channel",  "chunk",
+      "chunks",      "col",     "cols",    "count",     "depth",     "end",      "f0",
+      "f1",          "f2",      "f3",      "factor",    "filter",    "first",    "group",
+      "height",      "i",       "image",   "input",     "job",       "k",        "key",
+      "keys",        "layer",   "mask",    "od",        "oh",        "ow",       "packed",
+      "part",        "partial", "parts",   "phase",     "pixels",    "position", "q",
+      "queries",     "r",       "rest",    "row",       "rows",      "s",        "s0",
+      "s1",          "s2",      "s3",      "sample",    "scores",    "state",    "strip",
+      "sums",        "team",    "threads", "tile",      "tiles",     "to",       "total",
+      "v",           "value",   "values",  "wanted",    "weight",    "width",    "blocks",
+      "panel",       "query",   "d",       "first_row", "first_col", "first_k",  "first_key",
+      "first_query", "first_ow"};
+  for (const Parameter& parameter : epilogue.parameters) {
+    if (taken.count(parameter.name) == 0) continue;
+    return InvalidInput("contraction: a parameter of the epilogue is called '" + parameter.name +
+                        "', as a variable of the emitted function; choose another name");
+  }
+  return {};
 }
 
 bool CanBeElement(DType dtype) {

@@ -22,6 +22,15 @@ std::string ElementType(DType dtype);
 // "tiles::FromHalf(x)": an element of `dtype` as a value of the accumulation type.
 std::string Converted(DType dtype, DType accumulate, const std::string& element);
 
+// Text of element (row, col) of an operand in batch `batch`, converted to the accumulation type
+// `Sum`.
+std::string OperandElement(const Operand& operand, const std::vector<int64_t>& batch_sizes,
+                           DType accumulate, const std::string& pointer, const std::string& row,
+                           const std::string& col);
+
+// kInvalidInput when a parameter has a name that the emitted functions use themselves.
+Status CheckParameters(const Epilogue& epilogue);
+
 bool CanBeElement(DType dtype);
 bool CanBeAccumulated(DType dtype);
 
