@@ -12,6 +12,7 @@
 //
 // stream and dot exist for a narrow product (few columns) too, with the operands' roles exchanged.
 #include <algorithm>
+#include <optional>
 
 #include "synth/contraction.h"
 #include "synth/contraction_matmul.h"
@@ -523,6 +524,49 @@ bool IsFull(const MatmulSpec& spec) {
   return spec.a.structure == Structure::kFull && spec.b.structure == Structure::kFull;
 }
 
+// Whether all batches share b and their rows of a follow each other: one product with more rows, of
+// which b is packed once. Gives the stride of those rows.
+std::optional<int64_t> FoldedRowStride(const MatmulSpec& spec) {
+  if (spec.a.load || spec.b.load || !IsFull(spec) || Product(spec.batch) < 2) return std::nullopt;
+  for (const int64_t stride : spec.b.batch_strides) {
+    if (stride != 0) return std::nullopt;
+  }
+  std::vector<int64_t> sizes = spec.batch;
+  std::vector<int64_t> strides = spec.a.batch_strides;
+  sizes.push_back(spec.m);
+  strides.push_back(spec.a.row_stride);
+  std::optional<int64_t> inner;  // stride of the innermost dimension that counts
+  int64_t follows = 0;           // stride the next one outwards must have
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (inner.has_value() && strides[i] != follows) return std::nullopt;
+    if (!inner.has_value()) inner = strides[i];
+    follows = strides[i] * sizes[i];
+  }
+  return inner;
+}
+
+Result<std::string> EmitFolded(const MatmulSpec& spec, int64_t row_stride, const std::string& name,
+                               const Epilogue& epilogue, const CpuTarget& target) {
+  MatmulSpec folded = spec;
+  folded.m = Product(spec.batch) * spec.m;
+  folded.batch.clear();
+  folded.a.batch_strides.clear();
+  folded.b.batch_strides.clear();
+  folded.a.row_stride = row_stride;
+  const auto site = [rows = spec.m](OutputSite at) {
+    at.batch = "(" + at.row + " / " + Number(rows) + ")";
+    at.row = "(" + at.row + " % " + Number(rows) + ")";
+    return at;
+  };
+  Epilogue mapped = epilogue;
+  mapped.store = [=](const OutputSite& at) { return epilogue.store(site(at)); };
+  if (epilogue.before_row) {
+    mapped.before_row = [=](const OutputSite& at) { return epilogue.before_row(site(at)); };
+  }
+  return EmitMatmul(folded, name, mapped, target);
+}
+
 }  // namespace
 
 MatmulForm ChooseMatmulForm(const MatmulSpec& spec) {
@@ -611,6 +655,9 @@ Result<std::string> EmitMatmul(const MatmulSpec& spec, const std::string& functi
   if (!CanBeAccumulated(spec.accumulate)) {
     return InvalidInput(std::string("matmul: sums cannot be kept in ") +
                         DTypeName(spec.accumulate));
+  }
+  if (const auto stride = FoldedRowStride(spec)) {
+    return EmitFolded(spec, *stride, function_name, epilogue, target);
   }
   const MatmulForm form = ChooseMatmulForm(spec);
   const int64_t chunks = ChooseDepthChunks(spec, form);

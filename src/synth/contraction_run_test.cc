@@ -108,7 +108,15 @@ TEST(EmittedMatmul, SharesOperandsAlongBroadcastBatches) {
     spec.batch = {2, 3, 2};
     spec.a.batch_strides = {2 * 99, 0, 99};  // of [2, 1, 2, 9, 11]
     spec.b.batch_strides = {0, 220, 0};      // of [3, 1, 11, 20]
-    return std::vector<CheckedCase>{CheckedMatmul(spec, "Broadcast", target)};
+    MatmulSpec shared = PlainMatmul(5, 9, 20, 11, false, true, DType::kFloat32);
+    shared.b.batch_strides = {0};  // folded into one product of 45 rows
+    MatmulSpec rows = PlainMatmul(7, 1, 20, 11, false, false, DType::kFloat32);
+    rows.batch = {7, 1};
+    rows.a.batch_strides = {11, 77};
+    rows.b.batch_strides = {0, 0};
+    return std::vector<CheckedCase>{CheckedMatmul(spec, "Broadcast", target),
+                                    CheckedMatmul(shared, "Shared", target),
+                                    CheckedMatmul(rows, "Rows", target)};
   });
 }
 
