@@ -1,8 +1,8 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 
-namespace kerf::cli {
+namespace kerf {
 namespace {
 
 std::string_view WithoutDashes(std::string_view word) {
@@ -61,4 +61,4 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& ca
   return nearest.has_value() ? "; did you mean " + *nearest + "?" : std::string();
 }
 
-}  // namespace kerf::cli
+}  // namespace kerf
