@@ -106,8 +106,29 @@ class GraphBuilder:
                        if entry["source"] != "constant" or id(value) in needed]
         return needed
 
+    def merge_twins(self):
+        """Of nodes that compute the same, the first stays."""
+        first, same = {}, {}
+
+        def resolve(argument):
+            if isinstance(argument, list):
+                return [resolve(item) for item in argument]
+            return same.get(id(argument), argument) if isinstance(argument, Value) else argument
+
+        kept = []
+        for node in self.nodes:
+            node.args = {name: resolve(argument) for name, argument in node.args.items()}
+            twin = first.setdefault((node.op, key_of(node.args)), node)
+            if twin is node:
+                kept.append(node)
+            else:
+                same.update((id(value), other) for value, other in zip(node.outputs, twin.outputs))
+        self._merged = self.nodes  # keeps the values alive, whose addresses are keys
+        self.nodes, self.outputs = kept, [resolve(value) for value in self.outputs]
+
     def document(self, **members):
         """The JSON object. Values are numbered in the order in which they come to be."""
+        self.merge_twins()
         needed = self.drop_dead()
         numbers, values = {}, []
 
@@ -124,6 +145,17 @@ class GraphBuilder:
             nodes.append({"op": node.op, "args": args, "outputs": outputs, "line": node.line, "text": node.text})
         return {"format": "kerf.graph", "version": 1, **members, "values": values, "inputs": inputs, "nodes": nodes,
                 "outputs": [numbers[id(value)] for value in self.outputs]}
+
+
+def key_of(argument):
+    """Equal for equal arguments; 1, 1.0 and True are not equal."""
+    if isinstance(argument, dict):
+        return tuple((name, key_of(item)) for name, item in argument.items())
+    if isinstance(argument, (list, tuple)):
+        return tuple(key_of(item) for item in argument)
+    if isinstance(argument, DType):
+        return ("dtype", argument.name)
+    return ("value", id(argument)) if isinstance(argument, Value) else (type(argument).__name__, repr(argument))
 
 
 def encode(argument, numbers):

@@ -11,15 +11,13 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kerf import graph_torch_form, graph_torch_rules, values
+from kerf import graph_fold, graph_torch_form, graph_torch_rules, values
 from kerf.framework_torch import NAMES
 from kerf.graph_build import DType, GraphBuilder, Refused
 from kerf.graph_source import SourceLines
 
 aten = torch.ops.aten
 MARK = "_kerf_value"
-# Tensors as small as this, made without the inputs, are written as data and not as the operations that made them.
-MOST_FOLDED_BYTES = 16 << 10
 # How a device, a layout or a generator is chosen says nothing about the values.
 NOT_VALUES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator")
 READS = {aten._local_scalar_dense.default, aten.item.default, aten.is_nonzero.default, aten.equal.default}
@@ -239,7 +237,7 @@ def trace(framework, path, model, call, tensor_numbers):
     with plain_paths(), recorder, graph_torch_rules.Functions(recorder):
         found = torch.func.functionalize(function)(*[leaves[index] for index in places])
     recorder.graph.outputs = [recorder.value_of(tensor) for tensor in found]
-    graph_torch_form.fold(recorder.graph, MOST_FOLDED_BYTES)
+    graph_fold.fold(recorder.graph, graph_torch_form.Read)
     graph_torch_form.simplify(recorder.graph)
     return recorder
 

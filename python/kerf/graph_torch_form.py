@@ -6,11 +6,18 @@ Views are aten.view.default, casts are nodes of their own, dimensions count from
 import torch
 
 from kerf.framework_torch import SUPPORTED
-from kerf.graph_build import DType, Node, Value, values_in
+from kerf.graph_build import DType, Value
 
 VIEWS = {"aten.view.default", "aten._unsafe_view.default", "aten.reshape.default", "aten.unsqueeze.default",
          "aten.squeeze.default", "aten.squeeze.dim", "aten.squeeze.dims", "aten._reshape_copy.default",
          "aten.view_copy.default", "aten.unsqueeze_copy.default", "aten.squeeze_copy.dims"}
+# Tensors of one number.
+LIKE = {"aten.full_like.default": lambda args: args["fill_value"], "aten.zeros_like.default": lambda args: 0,
+        "aten.ones_like.default": lambda args: 1, "aten.scalar_tensor.default": lambda args: args["s"],
+        "aten.full.default": lambda args: args["fill_value"], "aten.zeros.default": lambda args: 0,
+        "aten.ones.default": lambda args: 1, "aten.fill.Scalar": lambda args: args["value"]}
+# The other operand may be a number or a tensor.
+WITH_NUMBER = {f"aten.{name}.Scalar": f"aten.{name}.Tensor" for name in ("add", "sub", "mul", "div")}
 # Reductions of everything, by the name of the one that lists its dimensions.
 WHOLE = {"aten.sum.default": "aten.sum.dim_IntList", "aten.mean.default": "aten.mean.dim",
          "aten.max.default": "aten.amax.default", "aten.min.default": "aten.amin.default",
@@ -61,6 +68,10 @@ class Form:
                 "aten.view.default", {"self": first, "size": shape}, outputs)
         if op in ("aten.expand.default", "aten.permute.default", "aten.slice.Tensor", "aten._to_copy.default"):
             return self._move(op, args, outputs)
+        if op in LIKE:
+            return self.emit("aten.full.default", {"size": shape, "fill_value": LIKE[op](args), "dtype": DType(dtype)},
+                             outputs)
+        op = WITH_NUMBER.get(op, op)
         self._count_from_front(op, args)
         op = self._reduction(op, args)
         if op in ACCUMULATING:
@@ -149,40 +160,20 @@ def common_type(operands):
     return next(name for name, dtype in SUPPORTED.items() if dtype == result)
 
 
-def fold(graph, most_bytes):
-    """What no input has a part in becomes data where it is small, and a fill where all elements are alike."""
-    replaced = {}
+class Read:
+    """Tensors whose values are known, for graph_fold.py."""
 
-    def replace(argument, place):
-        if isinstance(argument, list):
-            return [replace(item, place) for item in argument]
-        if not isinstance(argument, Value) or argument.known is None:
-            return argument
-        if id(argument) not in replaced:
-            replaced[id(argument)] = folded(graph, argument, most_bytes, place)
-        return replaced[id(argument)]
+    @staticmethod
+    def nbytes(tensor):
+        return tensor.numel() * tensor.element_size()
 
-    old, graph.nodes = graph.nodes, []
-    for node in old:
-        if node.outputs[0].known is None:
-            node.args = {name: replace(argument, node) for name, argument in node.args.items()}
-        graph.nodes.append(node)
-    last = Node("", {}, [], 0, "")
-    graph.outputs = [replace(value, last) for value in graph.outputs]
+    data = staticmethod(data_of)
 
-
-def folded(graph, value, most_bytes, place):
-    tensor = value.known.detach()
-    small = tensor.numel() * tensor.element_size() <= most_bytes
-    if not small or not tensor.numel():
-        return value
-    flat = tensor.contiguous().reshape(-1)
-    if bool((flat.view(torch.uint8).reshape(flat.numel(), -1) == flat[:1].view(torch.uint8)).all()):
-        args = {"size": value.shape, "fill_value": flat[0].item(), "dtype": DType(value.dtype)}
-        return graph.node("aten.full.default", args, [("full", value.dtype, value.shape)], place.line, place.text)[0]
-    if any(value is known for known, _ in graph.inputs):
-        return value
-    return graph.constant("constant", value.dtype, value.shape, data_of(tensor), tensor)
+    @staticmethod
+    def uniform(tensor):
+        flat = tensor.detach().contiguous().reshape(-1)
+        same = flat.view(torch.uint8).reshape(flat.numel(), -1) == flat[:1].view(torch.uint8)
+        return flat[0].item() if bool(same.all()) else None
 
 
 def simplify(graph):

@@ -134,6 +134,7 @@ Result<Graph> ParseGraph(std::string_view json);
 Status CheckGraph(const Graph& graph);
 
 std::string WriteGraph(const Graph& graph);
+std::string WriteRefusal(const GraphRefusal& refusal);
 
 inline constexpr uint64_t kMostConstantBytes = uint64_t{1} << 20;
 

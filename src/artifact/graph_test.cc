@@ -84,6 +84,7 @@ TEST(GraphReader, ReadsARefusal) {
   ASSERT_TRUE(outcome.ok());
   ASSERT_TRUE(outcome->refusal.has_value());
   EXPECT_EQ(outcome->refusal->ToString(), "random numbers (line 7: rand): why");
+  EXPECT_EQ(WriteRefusal(*outcome->refusal), text);
   const Result<Graph> graph = ParseGraph(text);
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.error().code, ErrorCode::kInvalidInput);

@@ -107,4 +107,14 @@ std::string WriteGraph(const Graph& graph) {
   return text;
 }
 
+std::string WriteRefusal(const GraphRefusal& refusal) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("format").String("kerf.graph").Key("version").Int(1);
+  json.Key("refused").BeginObject().Key("what").String(refusal.what);
+  json.Key("line").Int(refusal.line).Key("text").String(refusal.text);
+  json.Key("detail").String(refusal.detail).EndObject().EndObject();
+  return text;
+}
+
 }  // namespace kerf

@@ -16,8 +16,12 @@ std::vector<Verb> AllVerbs() {
       TraceCheckVerb(),   //
       TraceExportVerb(),  //
       TraceIndexVerb(),   //
+      TraceReplayVerb(),  //
+      RunVerb(),          //
       VerifyVerb(),       //
       TaskCheckVerb(),    //
+      TaskGraphVerb(),    //
+      ConfigShowVerb(),   //
       DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //

@@ -10,11 +10,13 @@
 namespace kerf::cli {
 
 Verb CompletionVerb();
+Verb ConfigShowVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TaskCheckVerb();
+Verb TaskGraphVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
 Verb TraceDiffVerb();
@@ -22,7 +24,9 @@ Verb TraceExportVerb();
 Verb TraceLsVerb();
 Verb TraceShowVerb();
 Verb TraceIndexVerb();
+Verb TraceReplayVerb();
 Verb TraceSearchVerb();
+Verb RunVerb();
 Verb VerifyVerb();
 Verb VersionVerb();
 

@@ -1,4 +1,4 @@
-#include "cli/verify_setup.h"
+#include "loop/conduct/verify_setup.h"
 
 #include <unistd.h>
 
@@ -8,16 +8,17 @@
 #include "artifact/chip.h"
 #include "base/cache_dir.h"
 #include "base/hash.h"
-#include "cli/build_info.h"
-#include "cli/render/output.h"
-#include "device/probe.h"
 #include "loop/task/reference_maker.h"
 #include "loop/verify/cache_sweep.h"
 #include "loop/verify/runner_main.h"
 #include "resource/resource.h"
 
-namespace kerf::cli {
+namespace kerf::conduct {
 namespace {
+
+void Say(const VerifyPorts& ports, const std::string& what) {
+  if (ports.progress) ports.progress(what);
+}
 
 // Seeds a candidate's author cannot know: drawn once for this machine and kept, so that references
 // can be cached; different for each task.
@@ -54,33 +55,21 @@ Result<std::string> OwnProgram() {
 
 Result<Reference> GetReference(const VerifyRequest& request, const std::string& cache_dir,
                                const task::Interpreter& interpreter, VerifySetup& setup,
-                               Context& context) {
+                               const VerifyPorts& ports) {
   task::ReferenceOptions options;
   KERF_ASSIGN_OR_RETURN(setup.seeds,
-                        SecretSeeds(context.fs, cache_dir, setup.task.sha256, request.seeds));
+                        SecretSeeds(ports.fs, cache_dir, setup.task.sha256, request.seeds));
   options.seeds = setup.seeds;
   options.hidden = setup.task.dynamic ? 2 : 0;
   options.check = true;
   options.twin = true;
   options.mode = request.mode;
   options.threads = request.threads;
-  context.out.Progress("running the reference");
-  return task::MakeReference(context.fs, setup.task, options, interpreter, *setup.cache);
+  Say(ports, "running the reference");
+  return task::MakeReference(ports.fs, setup.task, options, interpreter, *setup.cache);
 }
 
-// Waits for a GPU of its own.
-Status TakeGpu(VerifySetup& setup, verify::VerifierOptions& options, Context& context) {
-  const device::ProbeOptions probe;
-  KERF_ASSIGN_OR_RETURN(const device::ProbeResult found,
-                        device::Probe(device::Backend::kCuda, probe));
-  if (found.devices.empty()) return Unavailable("no cuda device: " + found.why_none);
-  KERF_ASSIGN_OR_RETURN(device::RuntimeDir dir, device::RuntimeDir::Open(probe.environment));
-  KERF_ASSIGN_OR_RETURN(setup.devices,
-                        device::DevicePool::Open(std::move(dir), found.devices, context.clock));
-  context.out.Progress("waiting for a GPU");
-  KERF_ASSIGN_OR_RETURN(device::Lease lease, setup.devices->Acquire({.purpose = "kerf verify"}));
-  setup.lease.emplace(std::move(lease));
-  const device::Device& device = setup.lease->device();
+Status UseGpu(const device::Device& device, verify::VerifierOptions& options) {
   options.cuda_arch = device.arch;
   options.chip = device.chip;
   for (const resource::File& file : resource::Files("chips/" + device.chip + ".yaml")) {
@@ -104,11 +93,11 @@ std::string TorchDir(const task::Interpreter& interpreter) {
 Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
                                             const std::string& cache_dir,
                                             const task::Interpreter& interpreter,
-                                            Context& context) {
+                                            const VerifyPorts& ports) {
   verify::VerifierOptions options;
   options.backend = request.backend;
   options.cache_dir = cache_dir;
-  options.version = GetBuildInfo().version;
+  options.version = ports.version;
   options.mode = request.mode;
   options.available = sandbox::Probe();
   options.threads = request.threads;
@@ -116,7 +105,7 @@ Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
   options.cold_cache = request.cold_cache;
   options.compat_aikg = request.compat_aikg;
   if (request.timeout_s > 0) options.call_timeout = std::chrono::seconds(request.timeout_s);
-  KERF_ASSIGN_OR_RETURN(options.resource_dir, resource::Extract(context.fs, cache_dir));
+  KERF_ASSIGN_OR_RETURN(options.resource_dir, resource::Extract(ports.fs, cache_dir));
   KERF_ASSIGN_OR_RETURN(options.runner, OwnProgram());
   options.runner_args = {verify::kRunnerWord};
   KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
@@ -129,51 +118,53 @@ Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
 
 }  // namespace
 
-Result<std::optional<TestSetup>> SetUpTestDrive(const VerifyRequest& request, Context& context) {
+Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
+                                                const VerifyRequest& request,
+                                                const VerifyPorts& ports) {
   constexpr uint64_t kMostTest = uint64_t{4} << 20;
-  KERF_ASSIGN_OR_RETURN(std::string text, context.fs.ReadRange(request.task_path, 0, kMostTest));
+  KERF_ASSIGN_OR_RETURN(std::string text, ports.fs.ReadRange(task_path, 0, kMostTest));
   if (!verify::IsTestCode(text)) return std::optional<TestSetup>();
   KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
   KERF_ASSIGN_OR_RETURN(
       const task::Interpreter interpreter,
-      task::FindInterpreter(task::SearchHere(context.fs, cache_dir), task::Framework::kTorch));
+      task::FindInterpreter(task::SearchHere(ports.fs, cache_dir), task::Framework::kTorch));
   KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
-                        MakeOptions(request, cache_dir, interpreter, context));
+                        MakeOptions(request, cache_dir, interpreter, ports));
   options.task_text = std::move(text);
-  TestSetup setup{task::OpName(request.task_path), nullptr};
+  TestSetup setup{task::OpName(task_path), nullptr};
   setup.drive = std::make_unique<verify::TestDrive>(std::move(options),
-                                                    interpreter.framework_version, context.clock);
+                                                    interpreter.framework_version, ports.clock);
   return std::optional(std::move(setup));
 }
 
-Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context) {
-  const int64_t begin = context.clock.MonotonicNanos();
+Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
+                                      const device::Device* device, const VerifyPorts& ports) {
+  const int64_t begin = ports.clock.MonotonicNanos();
   VerifySetup setup;
   setup.random = MakeRandomIds();
-  KERF_ASSIGN_OR_RETURN(setup.task, task::ReadTaskFile(context.fs, request.task_path,
-                                                       task::ParseFramework(request.framework)));
+  setup.task = std::move(task);
   KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
   KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
-  KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(context.fs, cache_dir, limit));
+  KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(ports.fs, cache_dir, limit));
   verify::SweepCache(cache_dir, limit / 4);
   setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
   KERF_ASSIGN_OR_RETURN(
       const task::Interpreter interpreter,
-      task::FindInterpreter(task::SearchHere(context.fs, cache_dir), setup.task.framework));
+      task::FindInterpreter(task::SearchHere(ports.fs, cache_dir), setup.task.framework));
   KERF_ASSIGN_OR_RETURN(Reference reference,
-                        GetReference(request, cache_dir, interpreter, setup, context));
+                        GetReference(request, cache_dir, interpreter, setup, ports));
 
   KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
-                        MakeOptions(request, cache_dir, interpreter, context));
-  if (request.backend == "cuda") KERF_RETURN_IF_ERROR(TakeGpu(setup, options, context));
+                        MakeOptions(request, cache_dir, interpreter, ports));
+  if (device != nullptr) KERF_RETURN_IF_ERROR(UseGpu(*device, options));
   options.task_text = setup.task.text;
   options.task_file_name = setup.task.ModuleName();
   KERF_ASSIGN_OR_RETURN(setup.verifier,
                         verify::Verifier::Make(std::move(reference), std::move(options),
-                                               context.clock, *setup.random));
-  setup.reference_ms = static_cast<double>(context.clock.MonotonicNanos() - begin) / 1e6;
-  context.out.Progress("");
+                                               ports.clock, *setup.random));
+  setup.reference_ms = static_cast<double>(ports.clock.MonotonicNanos() - begin) / 1e6;
+  Say(ports, "");
   return setup;
 }
 
-}  // namespace kerf::cli
+}  // namespace kerf::conduct

@@ -1,28 +1,34 @@
 // Everything a verdict needs besides the candidate: the task's reference, an interpreter, kerf's
-// own files, a verifier that holds them. The one place where the task side and the verify side meet
-// until the loop does it.
+// own files, a verifier that holds them. The one place where the task side and the verify side meet.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "artifact/reference.h"
+#include "base/clock.h"
+#include "base/file_system.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "cli/verb.h"
-#include "device/pool.h"
+#include "device/device.h"
 #include "loop/task/reference_cache.h"
 #include "loop/task/task_file.h"
 #include "loop/verify/test_drive.h"
 #include "loop/verify/verifier.h"
 
-namespace kerf::cli {
+namespace kerf::conduct {
+
+struct VerifyPorts {
+  FileSystem& fs;
+  Clock& clock;
+  std::string version;                              // of kerf
+  std::function<void(const std::string&)> progress;  // what is being done; may be empty
+};
 
 struct VerifyRequest {
-  std::string task_path;
-  std::string framework;  // empty: from the task's imports
   std::string backend = "cpu";
   int64_t seeds = 3;
   int64_t timeout_s = 0;  // of one call; 0: from the reference's own time
@@ -34,8 +40,6 @@ struct VerifyRequest {
 };
 
 struct VerifySetup {
-  std::unique_ptr<device::DevicePool> devices;  // backend cuda: the device is ours while this lives
-  std::optional<device::Lease> lease;
   task::TaskFile task;
   std::vector<int64_t> seeds;
   std::unique_ptr<task::ReferenceCache> cache;  // holds the reference while it is used
@@ -50,8 +54,12 @@ struct TestSetup {
   std::unique_ptr<verify::TestDrive> drive;
 };
 // nullopt when the file is a task with a Model.
-Result<std::optional<TestSetup>> SetUpTestDrive(const VerifyRequest& request, Context& context);
+Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
+                                                const VerifyRequest& request,
+                                                const VerifyPorts& ports);
 
-Result<VerifySetup> SetUpVerification(const VerifyRequest& request, Context& context);
+// `device` is the caller's while the setup lives; null on the CPU.
+Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
+                                      const device::Device* device, const VerifyPorts& ports);
 
-}  // namespace kerf::cli
+}  // namespace kerf::conduct
