@@ -79,7 +79,7 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
   options.rules.self_check = !shop.models->only_synth();
   options.rules.analyze_error = !shop.models->only_synth();
   options.log_dir = shop.log_dir;
-  options.model = shop.models->SpecOf("");
+  options.model = shop.models->NameOf("");
   options.spec = std::move(spec);
   const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
                                  shop.redactor};
@@ -121,11 +121,9 @@ Result<Workshop> SetUp(const Args& args, const std::vector<TaskSpec>& specs, Con
                         llm::PromptLibrary::Open(context.fs, {.language = shop.config.language,
                                                               .folder = shop.config.prompts}));
   shop.prompts.emplace(std::move(prompts));
-  Models::Options options;
-  options.loose = args.Has("--loose");
-  options.variable = [](const char* name) { return ProcessVariable(name).value_or(""); };
-  KERF_ASSIGN_OR_RETURN(shop.models,
-                        Models::Make(shop.config, options, context.fs, context.clock, *shop.ids));
+  KERF_ASSIGN_OR_RETURN(
+      shop.models, Models::Make(shop.config, {context.fs, context.clock, *shop.ids,
+                                              args.Has("--loose")}));
   return shop;
 }
 

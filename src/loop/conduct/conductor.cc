@@ -95,6 +95,7 @@ void Conductor::TakeCode(TakenCode taken) {
   // A check is a call too: not when nothing could follow from it.
   if (!LimitReached(RepairOf(action)).empty()) return GoOn("no step is left for a repair");
   need_.kind = Need::Kind::kCheck;
+  need_.because = "it is new";
 }
 
 void Conductor::TakeCheck(const TakenCheck& taken) {
@@ -124,6 +125,7 @@ void Conductor::TakeVerdict(Attempt attempt) {
     return Stop(limit);
   }
   need_.kind = Need::Kind::kAnalyze;
+  need_.because = "the verifier found: " + failed.status;
   need_.error_log = log;
   asked_again_ = false;
 }

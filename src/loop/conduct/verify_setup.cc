@@ -159,9 +159,9 @@ Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& 
   if (device != nullptr) KERF_RETURN_IF_ERROR(UseGpu(*device, options));
   options.task_text = setup.task.text;
   options.task_file_name = setup.task.ModuleName();
-  KERF_ASSIGN_OR_RETURN(setup.verifier,
-                        verify::Verifier::Make(std::move(reference), std::move(options),
-                                               ports.clock, *setup.random));
+  KERF_ASSIGN_OR_RETURN(
+      setup.verifier,
+      verify::Verifier::Make(std::move(reference), std::move(options), ports.clock, *setup.random));
   setup.reference_ms = static_cast<double>(ports.clock.MonotonicNanos() - begin) / 1e6;
   Say(ports, "");
   return setup;

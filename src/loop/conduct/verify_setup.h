@@ -1,5 +1,6 @@
 // Everything a verdict needs besides the candidate: the task's reference, an interpreter, kerf's
-// own files, a verifier that holds them. The one place where the task side and the verify side meet.
+// own files, a verifier that holds them. The one place where the task side and the verify side
+// meet.
 #pragma once
 
 #include <functional>
@@ -24,7 +25,7 @@ namespace kerf::conduct {
 struct VerifyPorts {
   FileSystem& fs;
   Clock& clock;
-  std::string version;                              // of kerf
+  std::string version;                               // of kerf
   std::function<void(const std::string&)> progress;  // what is being done; may be empty
 };
 
