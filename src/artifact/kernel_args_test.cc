@@ -39,9 +39,9 @@ TEST(ScalarBits, FloatsAreTheBitsOfTheirOwnWidth) {
 
 TEST(ScalarBits, FloatsRoundToNearestEven) {
   EXPECT_EQ(Encoded(ArgType::kFloat32, "0.0883883"), 0x3DB504EDU);
-  EXPECT_EQ(Encoded(ArgType::kFloat16, "2049"), 0x6800U);       // halfway, down to even
-  EXPECT_EQ(Encoded(ArgType::kFloat16, "2051"), 0x6802U);       // halfway, up to even
-  EXPECT_EQ(Encoded(ArgType::kFloat16, "5.9604645e-8"), 1U);    // the smallest subnormal
+  EXPECT_EQ(Encoded(ArgType::kFloat16, "2049"), 0x6800U);     // halfway, down to even
+  EXPECT_EQ(Encoded(ArgType::kFloat16, "2051"), 0x6802U);     // halfway, up to even
+  EXPECT_EQ(Encoded(ArgType::kFloat16, "5.9604645e-8"), 1U);  // the smallest subnormal
   EXPECT_EQ(Encoded(ArgType::kFloat16, "65504"), 0x7BFFU);
   EXPECT_THAT(Refused(ArgType::kFloat16, "65520"), HasSubstr("does not fit in FLOAT16"));
   EXPECT_THAT(Refused(ArgType::kFloat32, "1e39"), HasSubstr("does not fit in FLOAT32"));
@@ -113,7 +113,8 @@ TEST(KernelArgs, ABufferReachesToTheLastElementOfTheView) {
 
 TEST(KernelArgs, TellsWhyATensorIsWrong) {
   const auto why = [](std::vector<int64_t> shape, std::vector<int64_t> strides, int64_t start = 0) {
-    return WrongTensor({.shape = std::move(shape), .strides = std::move(strides), .start_offset = start})
+    return WrongTensor(
+               {.shape = std::move(shape), .strides = std::move(strides), .start_offset = start})
         .value_or("right");
   };
   EXPECT_EQ(why({4}, {1}), "right");

@@ -34,8 +34,8 @@ uint64_t MagnitudeBits(FloatFormat format, double magnitude) {
   int exponent = 0;
   std::frexp(magnitude, &exponent);
   exponent = std::max(exponent - 1, 1 - format.bias());
-  auto scaled = static_cast<uint64_t>(
-      std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent)));
+  auto scaled =
+      static_cast<uint64_t>(std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent)));
   if (scaled >> (format.mantissa_bits + 1) != 0) {
     scaled >>= 1;
     ++exponent;
@@ -137,7 +137,8 @@ double FloatOf(ArgType type, uint64_t bits) {
   const FloatFormat format = FormatOf(type);
   const double sign = (bits & format.sign()) != 0 ? -1.0 : 1.0;
   const uint64_t mantissa = bits & ((uint64_t{1} << format.mantissa_bits) - 1);
-  const uint64_t exponent = (bits >> format.mantissa_bits) & ((uint64_t{1} << format.exponent_bits) - 1);
+  const uint64_t exponent =
+      (bits >> format.mantissa_bits) & ((uint64_t{1} << format.exponent_bits) - 1);
   if (exponent == (uint64_t{1} << format.exponent_bits) - 1) {
     return mantissa == 0 ? sign * std::numeric_limits<double>::infinity()
                          : std::numeric_limits<double>::quiet_NaN();
@@ -167,7 +168,8 @@ Result<uint64_t> EncodeRawBits(ArgType type, const JsonPlace& value) {
   if (value.is(JsonType::kString)) {
     const std::string& text = value.node().text;
     const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + std::min<size_t>(2, text.size()), end, bits, 16);
+    const auto [stop, error] =
+        std::from_chars(text.data() + std::min<size_t>(2, text.size()), end, bits, 16);
     if (text.rfind("0x", 0) != 0 || text.size() < 3 || error != std::errc() || stop != end) {
       return value.Wrong("bits are written as \"0x3e000000\", not \"" + Brief(text) + "\"");
     }

@@ -89,7 +89,9 @@ bool JsonPlace::IsWhole() const {
 
 std::string JsonPlace::Where() const { return path_.empty() ? *file_ : *file_ + ": " + path_; }
 
-Error JsonPlace::Wrong(const std::string& rule) const { return InvalidInput(Where() + ": " + rule); }
+Error JsonPlace::Wrong(const std::string& rule) const {
+  return InvalidInput(Where() + ": " + rule);
+}
 
 std::optional<JsonPlace> JsonPlace::Find(std::string_view name) const {
   if (!is(JsonType::kObject)) return std::nullopt;
@@ -128,7 +130,8 @@ Status JsonPlace::OnlyMembers(const std::vector<std::string_view>& known) const 
   for (const auto& [key, value] : node_->members) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string list;
-    for (const std::string_view name : known) list += (list.empty() ? "" : ", ") + std::string(name);
+    for (const std::string_view name : known)
+      list += (list.empty() ? "" : ", ") + std::string(name);
     return Wrong("unknown member \"" + Brief(key) + "\"; known are " + list);
   }
   return {};

@@ -16,7 +16,8 @@ std::optional<std::string> WrongSlot(int64_t slot);
 
 // Before anything is written: slots in range and once each, tensors sound, types that the platform
 // has, data files as long as they must be, every literal slot the kernel reads covered.
-Status CheckArgs(FileSystem& fs, const KernelArgs& args, const ReplayKernel& kernel, Platform platform);
+Status CheckArgs(FileSystem& fs, const KernelArgs& args, const ReplayKernel& kernel,
+                 Platform platform);
 
 // "SLOT=VALUE" of --set-arg: a scalar gets the value, an integer tensor is filled with it. Float
 // tensors and slots that are no arguments are refused. Notes say when a scalar grows.

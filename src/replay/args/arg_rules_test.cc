@@ -13,7 +13,10 @@ using ::testing::HasSubstr;
 
 KernelArg Tensor(int slot, ArgType type, std::vector<int64_t> shape) {
   const std::vector<int64_t> strides = ContiguousStrides(shape);
-  return {.slot = slot, .name = "t", .origin = "o", .value = TensorArg{.type = type, .shape = shape, .strides = strides}};
+  return {.slot = slot,
+          .name = "t",
+          .origin = "o",
+          .value = TensorArg{.type = type, .shape = shape, .strides = strides}};
 }
 KernelArg Scalar(int slot, ArgType type, uint64_t bits) {
   return {.slot = slot, .name = "s", .origin = "o", .value = ScalarArg{type, bits}};
@@ -88,7 +91,8 @@ TEST_F(ArgRules, SetArgRefusesNonsense) {
   for (const char* text : {"4", "=4", "4=", "x=1", "4 =1"}) {
     EXPECT_THAT(SetArg(text, args).error().message, HasSubstr("SLOT=VALUE")) << text;
   }
-  EXPECT_THAT(SetArg("7=1", args).error().message, HasSubstr("no argument has this slot; there are [4]"));
+  EXPECT_THAT(SetArg("7=1", args).error().message,
+              HasSubstr("no argument has this slot; there are [4]"));
   EXPECT_THAT(SetArg("4=1.5", args).error().message, HasSubstr("is no whole number"));
   EXPECT_THAT(SetArg("4=abc", args).error().message, HasSubstr("--set-arg 4: not valid JSON"));
 }

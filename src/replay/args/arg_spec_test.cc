@@ -45,7 +45,9 @@ TEST(ArgSpec, ReadsTensorsAndScalarsSortedBySlot) {
   EXPECT_EQ(args.args[2].scalar()->bits, 0x3E000000U);
 }
 
-TEST(ArgSpec, TakesABareList) { EXPECT_EQ(Parsed("[" + Tensor(R"("dtype":"int8","shape":[1])") + "]").args.size(), 1U); }
+TEST(ArgSpec, TakesABareList) {
+  EXPECT_EQ(Parsed("[" + Tensor(R"("dtype":"int8","shape":[1])") + "]").args.size(), 1U);
+}
 
 TEST(ArgSpec, RefusesAnythingElse) {
   EXPECT_THAT(ParseArgSpec("s.json", "", "3").error().message, HasSubstr("must be a list"));
@@ -65,9 +67,11 @@ TEST(ArgSpec, FloatScalarsAreBits) {
 }
 
 TEST(ArgSpec, AWholeNumberPackedAsBitsIsTheBitsAndSaysSo) {
-  const KernelArgs args = Parsed("[" + Scalar(R"("dtype":"FLOAT32_BITS","value":1065353216)") + "]");
+  const KernelArgs args =
+      Parsed("[" + Scalar(R"("dtype":"FLOAT32_BITS","value":1065353216)") + "]");
   EXPECT_EQ(args.args[0].scalar()->bits, 1065353216U);
-  EXPECT_THAT(args.notes, ElementsAre(HasSubstr("[0].value: 1065353216 is taken as the raw bits of 1.0")));
+  EXPECT_THAT(args.notes,
+              ElementsAre(HasSubstr("[0].value: 1065353216 is taken as the raw bits of 1.0")));
   EXPECT_EQ(Bits(R"("dtype":"FLOAT32","value":1)"), 0x3F800000U);
 }
 
@@ -93,8 +97,10 @@ TEST(ArgSpec, NamesThePathAndTheRule) {
        "s.json: args[0].index: Arg index -1 exceeds max slots (50)"},
       {R"({"kind":"scalar","index":48,"name":"s","dtype":"INT32","value":1})",
        "s.json: args[0].index: Arg index 48 is reserved for context pointers (slots 48, 49)"},
-      {R"({"kind":"scalar","index":49,"name":"s","dtype":"INT32","value":1})", "Arg index 49 is reserved"},
-      {R"({"kind":"scalar","index":1.5,"name":"s"})", "args[0].index: must be a whole number, not 1.5"},
+      {R"({"kind":"scalar","index":49,"name":"s","dtype":"INT32","value":1})",
+       "Arg index 49 is reserved"},
+      {R"({"kind":"scalar","index":1.5,"name":"s"})",
+       "args[0].index: must be a whole number, not 1.5"},
       {R"({"kind":"scalar","name":"s"})", "args[0]: \"index\" is missing"},
       {R"({"kind":"scalar","index":1})", "args[0]: \"name\" is missing"},
       {R"({"kind":"tile","index":1,"name":"s"})", "args[0].kind: Unknown arg kind: tile"},
@@ -122,18 +128,27 @@ TEST(ArgSpec, NamesThePathAndTheRule) {
       {Tensor(good + R"(,"data_offset":1)"), "\"data_offset\" without \"data\""},
       {Tensor(good + R"(,"data":"")"), "args[0].data: must name a file"},
       {Tensor(good + R"(,"value":1)"), "unknown member \"value\""},
-      {Tensor(good) + "," + Tensor(good), "args[1]: Duplicate arg index 0: also at s.json: args[0]"},
+      {Tensor(good) + "," + Tensor(good),
+       "args[1]: Duplicate arg index 0: also at s.json: args[0]"},
   };
   for (const auto& [arg, expected] : cases) EXPECT_THAT(Refused(arg), HasSubstr(expected)) << arg;
 }
 
 TEST(ArgSpec, WritesWhatItReads) {
   KernelArgs args;
-  args.args.push_back({.slot = 0, .name = "a \"b\"\n", .value = TensorArg{.type = ArgType::kBFloat16,
-                       .role = ArgRole::kInOut, .shape = {8, 32}, .strides = {48, 1}, .start_offset = 16,
-                       .data = ArgData{"/x/y.bin", 64, 512}}});
-  args.args.push_back({.slot = 3, .name = "f", .value = TensorArg{.type = ArgType::kFloat32,
-                       .shape = {4}, .strides = {1}, .fill_bits = 0x3DB504F3}});
+  args.args.push_back({.slot = 0,
+                       .name = "a \"b\"\n",
+                       .value = TensorArg{.type = ArgType::kBFloat16,
+                                          .role = ArgRole::kInOut,
+                                          .shape = {8, 32},
+                                          .strides = {48, 1},
+                                          .start_offset = 16,
+                                          .data = ArgData{"/x/y.bin", 64, 512}}});
+  args.args.push_back(
+      {.slot = 3,
+       .name = "f",
+       .value = TensorArg{
+           .type = ArgType::kFloat32, .shape = {4}, .strides = {1}, .fill_bits = 0x3DB504F3}});
   uint64_t seed = 7;
   for (int slot = 4; slot < 48; ++slot) {
     seed = seed * 6364136223846793005U + 1442695040888963407U;

@@ -28,8 +28,8 @@ Result<std::map<int64_t, Pair>> BySlot(const Dispatch& dispatch) {
     Pair& pair = slots[arg.slot];
     const DumpArg*& place = arg.stage == DumpStage::kBefore ? pair.before : pair.after;
     if (place != nullptr) {
-      return Corrupt(arg.where + ": Duplicate arg index " + std::to_string(arg.slot) + ": also at " +
-                     place->where);
+      return Corrupt(arg.where + ": Duplicate arg index " + std::to_string(arg.slot) +
+                     ": also at " + place->where);
     }
     place = &arg;
     if (pair.before != nullptr && pair.after != nullptr &&
@@ -52,9 +52,9 @@ Result<ScalarArg> ScalarOf(const DumpArg& arg, const DumpArgsOptions& options,
   }
   const ScalarArg scalar{*arg.type, *arg.bits};
   if (arg.rounded && !given) {
-    notes.push_back(fmt::format(
-        "slot {}: {} was printed with 6 digits; its last bits may differ (exact: {})", arg.slot,
-        ScalarText(scalar), set));
+    notes.push_back(
+        fmt::format("slot {}: {} was printed with 6 digits; its last bits may differ (exact: {})",
+                    arg.slot, ScalarText(scalar), set));
   }
   return scalar;
 }

@@ -18,15 +18,17 @@ void CheckArg(const Dump& dump, const DumpArg& arg, std::vector<Finding>& findin
   }
   if (IsContext(arg)) return;
   if (arg.ambiguous) {
-    findings.push_back({false, arg.where, "the runtime was not sure of slot " +
-                                              std::to_string(arg.slot) + " (arg_index_ambiguous)"});
+    findings.push_back({false, arg.where,
+                        "the runtime was not sure of slot " + std::to_string(arg.slot) +
+                            " (arg_index_ambiguous)"});
   }
   if (!arg.is_tensor) {
     if (!arg.bits) {
-      findings.push_back({false, arg.where, "slot " + std::to_string(arg.slot) +
-                                                ": a scalar without a value; a replay needs "
-                                                "--set-arg " +
-                                                std::to_string(arg.slot) + "=VALUE"});
+      findings.push_back({false, arg.where,
+                          "slot " + std::to_string(arg.slot) +
+                              ": a scalar without a value; a replay needs "
+                              "--set-arg " +
+                              std::to_string(arg.slot) + "=VALUE"});
     }
     return;
   }
@@ -55,9 +57,10 @@ void CheckSlots(const Dispatch& dispatch, std::vector<Finding>& findings) {
     }
     const auto [kind, first] = kinds.emplace(arg.slot, &arg);
     if (!first && kind->second->is_tensor != arg.is_tensor) {
-      findings.push_back({true, arg.where, "slot " + std::to_string(arg.slot) + " is a " +
-                                               (arg.is_tensor ? "tensor" : "scalar") +
-                                               " here and not at " + kind->second->where});
+      findings.push_back({true, arg.where,
+                          "slot " + std::to_string(arg.slot) + " is a " +
+                              (arg.is_tensor ? "tensor" : "scalar") + " here and not at " +
+                              kind->second->where});
     }
   }
 }
@@ -68,12 +71,14 @@ void CheckCounts(const Dump& dump, std::vector<Finding>& findings) {
     records += static_cast<int64_t>(dispatch.args.size());
   }
   if (dump.total_args && *dump.total_args != records) {
-    findings.push_back({true, dump.file, "claims " + std::to_string(*dump.total_args) +
-                                             " records and holds " + std::to_string(records)});
+    findings.push_back({true, dump.file,
+                        "claims " + std::to_string(*dump.total_args) + " records and holds " +
+                            std::to_string(records)});
   }
   if (dump.dropped_records > 0) {
-    findings.push_back({false, dump.file, std::to_string(dump.dropped_records) +
-                                              " records were dropped: some slots may be absent"});
+    findings.push_back(
+        {false, dump.file,
+         std::to_string(dump.dropped_records) + " records were dropped: some slots may be absent"});
   }
   if (dump.truncated_args > 0) {
     findings.push_back(
@@ -84,8 +89,8 @@ void CheckCounts(const Dump& dump, std::vector<Finding>& findings) {
         {false, dump.file, std::to_string(dump.dropped_overwrite) + " payloads were overwritten"});
   }
   if (dump.bin_missing) {
-    findings.push_back({true, dump.file, "names the payload file " + dump.bin_file +
-                                             ", which is not there"});
+    findings.push_back(
+        {true, dump.file, "names the payload file " + dump.bin_file + ", which is not there"});
   }
 }
 
@@ -93,7 +98,8 @@ void CheckCounts(const Dump& dump, std::vector<Finding>& findings) {
 
 std::optional<std::string> WhyNoPayload(const Dump& dump, const DumpArg& arg) {
   if (arg.bin_size == 0) return "the dump holds no payload";
-  if (arg.overwritten) return "the payload was overwritten by a later record: its bytes are garbage";
+  if (arg.overwritten)
+    return "the payload was overwritten by a later record: its bytes are garbage";
   if (dump.bin_missing) return "the payload file " + dump.bin_file + " is not there";
   if (dump.bin_file.empty()) return "claims a payload and the dump names no bin_file";
   if (!dump.bin_format.empty() && dump.bin_format != "logical_contiguous") {
@@ -121,8 +127,9 @@ std::optional<std::string> WhyNoPayload(const Dump& dump, const DumpArg& arg) {
 Result<TensorArg> TensorOf(const DumpArg& arg) {
   const std::string slot = arg.where + ": slot " + std::to_string(arg.slot) + ": ";
   if (!arg.type) {
-    return Corrupt(slot + (arg.type_text.empty() ? "the dump has no dtype"
-                                                 : "unknown dtype \"" + arg.type_text + "\"") +
+    return Corrupt(slot +
+                   (arg.type_text.empty() ? "the dump has no dtype"
+                                          : "unknown dtype \"" + arg.type_text + "\"") +
                    "; write the arguments into an arg spec (kerf args --help)");
   }
   TensorArg tensor{.type = *arg.type,

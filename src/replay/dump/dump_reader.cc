@@ -130,7 +130,8 @@ Result<DumpArg> ReadArg(const JsonPlace& record) {
   if (const auto role = record.Find("role")) {
     KERF_ASSIGN_OR_RETURN(const std::string text, role->String());
     const auto known = ParseArgRole(text);
-    if (!known) return role->Wrong("is no role: input, output or inout, not \"" + Brief(text) + "\"");
+    if (!known)
+      return role->Wrong("is no role: input, output or inout, not \"" + Brief(text) + "\"");
     arg.role = *known;
   }
   if (const auto dtype = record.Find("dtype")) {
@@ -144,7 +145,8 @@ Result<DumpArg> ReadArg(const JsonPlace& record) {
   KERF_RETURN_IF_ERROR(ReadOptional(record, "bin_size", &JsonPlace::Unsigned, arg.bin_size));
   KERF_RETURN_IF_ERROR(ReadOptional(record, "truncated", &JsonPlace::Bool, arg.truncated));
   KERF_RETURN_IF_ERROR(ReadOptional(record, "overwritten", &JsonPlace::Bool, arg.overwritten));
-  KERF_RETURN_IF_ERROR(ReadOptional(record, "arg_index_ambiguous", &JsonPlace::Bool, arg.ambiguous));
+  KERF_RETURN_IF_ERROR(
+      ReadOptional(record, "arg_index_ambiguous", &JsonPlace::Bool, arg.ambiguous));
   KERF_ASSIGN_OR_RETURN(arg.is_tensor, IsTensor(record, arg));
   if (!arg.is_tensor) KERF_RETURN_IF_ERROR(ReadScalar(record, arg));
   return arg;
@@ -228,8 +230,7 @@ Status ReadHeader(const JsonPlace& root, Dump& dump) {
   if (dump.bin_file.find('/') != std::string::npos || dump.bin_file == "..") {
     return root.Wrong("bin_file \"" + Brief(dump.bin_file) + "\" must be a plain file name");
   }
-  KERF_RETURN_IF_ERROR(
-      ReadOptional(root, "truncated_args", &JsonPlace::Int, dump.truncated_args));
+  KERF_RETURN_IF_ERROR(ReadOptional(root, "truncated_args", &JsonPlace::Int, dump.truncated_args));
   KERF_RETURN_IF_ERROR(
       ReadOptional(root, "dropped_records", &JsonPlace::Int, dump.dropped_records));
   KERF_RETURN_IF_ERROR(
@@ -299,8 +300,9 @@ Result<Dump> ReadDump(FileSystem& fs, const std::string& dir) {
     }
     looked += (looked.empty() ? "" : ", ") + std::string(name);
   }
-  return NotFound(dir + ": no dump here: none of " + looked +
-                  " found in it or in its args_dump/ and tensor_dump/; is it a run's output folder?");
+  return NotFound(
+      dir + ": no dump here: none of " + looked +
+      " found in it or in its args_dump/ and tensor_dump/; is it a run's output folder?");
 }
 
 }  // namespace kerf::dump

@@ -45,10 +45,9 @@ Result<std::vector<const Dispatch*>> WithFunctions(const Dump& dump, const std::
   if (!matching.empty()) return matching;
   for (const Dispatch& dispatch : dump.dispatches) {
     if (std::includes(dispatch.func_ids.begin(), dispatch.func_ids.end(), ids.begin(), ids.end())) {
-      return NotFound(dump.file + ": func " + FuncIdsText(ids) +
-                      " runs only inside a mix: " + dispatch.ToString() + " is " +
-                      FuncIdsText(dispatch.func_ids) + "; pass --func-id " +
-                      Joined(dispatch.func_ids));
+      return NotFound(dump.file + ": func " + FuncIdsText(ids) + " runs only inside a mix: " +
+                      dispatch.ToString() + " is " + FuncIdsText(dispatch.func_ids) +
+                      "; pass --func-id " + Joined(dispatch.func_ids));
     }
   }
   return NotFound(dump.file + ": no dispatch has func " + FuncIdsText(ids) +
@@ -69,8 +68,9 @@ Result<Selected> ByDispatchId(const Dump& dump, const DispatchQuery& query,
                     "; there are: " + ListOf(AllOf(dump)));
   }
   if (wanted < 0 || static_cast<uint64_t>(wanted) >= candidates.size()) {
-    return NotFound(dump.file + ": --dispatch-id " + std::to_string(wanted) + " counts from 0 and " +
-                    std::to_string(candidates.size()) + " tasks match: " + ListOf(candidates));
+    return NotFound(dump.file + ": --dispatch-id " + std::to_string(wanted) +
+                    " counts from 0 and " + std::to_string(candidates.size()) +
+                    " tasks match: " + ListOf(candidates));
   }
   return Selected{candidates[static_cast<size_t>(wanted)], {}};
 }
@@ -103,14 +103,14 @@ Result<Selected> SelectDispatch(const Dump& dump, const DispatchQuery& query) {
   }
   if (candidates.size() == 1) return Selected{candidates[0], {}};
   if (dump.format != DumpFormat::kArgs || query.func_ids.empty()) {
-    return InvalidInput(dump.file + ": " + std::to_string(candidates.size()) +
-                        " dispatches match; name one with --dispatch-id or --task-id: " +
-                        ListOf(candidates));
+    return InvalidInput(
+        dump.file + ": " + std::to_string(candidates.size()) +
+        " dispatches match; name one with --dispatch-id or --task-id: " + ListOf(candidates));
   }
-  return Selected{candidates[0],
-                  {candidates[0]->ToString() + " is the first of " +
-                   std::to_string(candidates.size()) +
-                   " that match; choose another with --dispatch-id N or --task-id"}};
+  return Selected{
+      candidates[0],
+      {candidates[0]->ToString() + " is the first of " + std::to_string(candidates.size()) +
+       " that match; choose another with --dispatch-id N or --task-id"}};
 }
 
 }  // namespace kerf::dump

@@ -52,14 +52,17 @@ TEST(Dump, ReadsKernelArgsAndDropsTheContextSlots) {
 }
 
 TEST(Dump, ReadsAFlatListOfRecordsAndABareList) {
-  const Dump flat = Parsed(DumpFormat::kKernelArgs,
-                           R"([{"dispatch_id":1,"func_id":2,"arg_index":0,"kind":"scalar","dtype":"INT32","value":-1},
+  const Dump flat = Parsed(
+      DumpFormat::kKernelArgs,
+      R"([{"dispatch_id":1,"func_id":2,"arg_index":0,"kind":"scalar","dtype":"INT32","value":-1},
                                {"dispatch_id":2,"func_id":2,"arg_index":0,"kind":"scalar","dtype":"INT32","value":4},
                                {"dispatch_id":1,"func_id":2,"arg_index":1,"kind":"scalar","dtype":"BOOL","value":true}])");
   ASSERT_EQ(flat.dispatches.size(), 2U);
   EXPECT_EQ(flat.dispatches[0].args.size(), 2U);
   EXPECT_EQ(Args(flat).args[0].scalar()->bits, 0xFFFFFFFFU);
-  EXPECT_EQ(Parsed(DumpFormat::kKernelArgs, R"([{"dispatch_id":1,"func_id":2,"args":[]}])").dispatches.size(), 1U);
+  EXPECT_EQ(Parsed(DumpFormat::kKernelArgs, R"([{"dispatch_id":1,"func_id":2,"args":[]}])")
+                .dispatches.size(),
+            1U);
 }
 
 TEST(Dump, UnitesBothStagesBySlot) {
@@ -82,8 +85,9 @@ TEST(Dump, ReadsOldTensorDumps) {
     {"task_id":"0x11","arg_index":0,"role":"input","stage":"before_dispatch","dtype":"bfloat16","shape":[16,16],"bin_offset":0,"bin_size":512},
     {"task_id":"0x11","arg_index":1,"stage":"before_dispatch","shape":[],"bin_size":0},
     {"task_id":"0x11","arg_index":2,"role":"output","stage":"after_dispatch","dtype":"float32","shape":[16],"bin_offset":512,"bin_size":64}]})");
-  EXPECT_THAT(ArgsFromDump(dump, dump.dispatches[0], {.payloads = false}).error().message,
-              HasSubstr("slot 1: the dump holds no value for this scalar; give it with --set-arg 1=VALUE"));
+  EXPECT_THAT(
+      ArgsFromDump(dump, dump.dispatches[0], {.payloads = false}).error().message,
+      HasSubstr("slot 1: the dump holds no value for this scalar; give it with --set-arg 1=VALUE"));
   const KernelArgs args = Args(dump, 0, {.payloads = false, .given = {1}});
   EXPECT_EQ(args.args.size(), 3U);
   EXPECT_EQ(args.args[0].tensor()->type, ArgType::kBFloat16);
@@ -91,8 +95,9 @@ TEST(Dump, ReadsOldTensorDumps) {
 
 TEST(Dump, ReadsScalarsAsTheRuntimePrintsThem) {
   const auto bits = [](const std::string& members) {
-    const Dump dump = Parsed(DumpFormat::kKernelArgs,
-                             R"([{"dispatch_id":1,"arg_index":0,"kind":"scalar",)" + members + "}]");
+    const Dump dump =
+        Parsed(DumpFormat::kKernelArgs,
+               R"([{"dispatch_id":1,"arg_index":0,"kind":"scalar",)" + members + "}]");
     return Args(dump).args.at(0).scalar()->bits;
   };
   EXPECT_EQ(bits(R"("dtype":"FLOAT32","value":null)"), 0x7FC00000U);
@@ -105,26 +110,37 @@ TEST(Dump, ReadsScalarsAsTheRuntimePrintsThem) {
 }
 
 TEST(Dump, WarnsOfLostDigitsUnlessTheValueIsGiven) {
-  const Dump dump = Parsed(DumpFormat::kKernelArgs,
-                           R"([{"dispatch_id":1,"arg_index":3,"kind":"scalar","dtype":"FLOAT32","value":0.0883883}])");
-  EXPECT_THAT(Args(dump).notes, ElementsAre(HasSubstr("slot 3: 0.0883883 was printed with 6 digits")));
+  const Dump dump = Parsed(
+      DumpFormat::kKernelArgs,
+      R"([{"dispatch_id":1,"arg_index":3,"kind":"scalar","dtype":"FLOAT32","value":0.0883883}])");
+  EXPECT_THAT(Args(dump).notes,
+              ElementsAre(HasSubstr("slot 3: 0.0883883 was printed with 6 digits")));
   EXPECT_TRUE(Args(dump, 0, {.given = {3}}).notes.empty());
 }
 
 TEST(Dump, WarnsOfIntegerInputsWithoutData) {
-  const Dump dump = Parsed(DumpFormat::kKernelArgs,
-                           R"([{"dispatch_id":1,"arg_index":3,"kind":"tensor","dtype":"INT32","shape":[8]}])");
+  const Dump dump =
+      Parsed(DumpFormat::kKernelArgs,
+             R"([{"dispatch_id":1,"arg_index":3,"kind":"tensor","dtype":"INT32","shape":[8]}])");
   EXPECT_THAT(Args(dump).notes, ElementsAre(HasSubstr("integer input without data")));
 }
 
 TEST(Dump, PayloadsBecomeTheInputs) {
   FakeFileSystem fs;
   ASSERT_TRUE(fs.CreateDirs("run/args_dump").ok());
-  ASSERT_TRUE(WriteFileAtomic(fs, "run/args_dump/args_dump.json",
-                              R"({"bin_format":{"type":"logical_contiguous","byte_order":"little_endian"},"bin_file":"args.bin","args":[)" +
-                                  Record(kTask7, R"("arg_index":0,"role":"input","stage":"before_dispatch","bin_offset":32,"bin_size":32)") + "," +
-                                  Record(kTask7, R"("arg_index":1,"role":"output","stage":"after_completion","bin_offset":0,"bin_size":32)") + "]}")
-                  .ok());
+  ASSERT_TRUE(
+      WriteFileAtomic(
+          fs, "run/args_dump/args_dump.json",
+          R"({"bin_format":{"type":"logical_contiguous","byte_order":"little_endian"},"bin_file":"args.bin","args":[)" +
+              Record(
+                  kTask7,
+                  R"("arg_index":0,"role":"input","stage":"before_dispatch","bin_offset":32,"bin_size":32)") +
+              "," +
+              Record(
+                  kTask7,
+                  R"("arg_index":1,"role":"output","stage":"after_completion","bin_offset":0,"bin_size":32)") +
+              "]}")
+          .ok());
   ASSERT_TRUE(WriteFileAtomic(fs, "run/args_dump/args.bin", std::string(64, 'x')).ok());
   const auto dump = ReadDump(fs, "run");
   ASSERT_TRUE(dump.ok()) << dump.error().message;
@@ -151,33 +167,44 @@ std::string Selected(const Dump& dump, const DispatchQuery& query) {
 
 TEST(Select, KernelArgsMatchFunctionAndDispatch) {
   const Dump dump = Parsed(DumpFormat::kKernelArgs, kKernelArgs);
-  EXPECT_EQ(Selected(dump, {.func_ids = {2}, .dispatch_id = 5}), "dispatch 5 (func {2}, task 0x0000000000000011)");
-  EXPECT_EQ(Selected(dump, {.func_ids = {3}, .dispatch_id = 5}), "dispatch 5 (func {3}, task 0x0000000000000012)");
+  EXPECT_EQ(Selected(dump, {.func_ids = {2}, .dispatch_id = 5}),
+            "dispatch 5 (func {2}, task 0x0000000000000011)");
+  EXPECT_EQ(Selected(dump, {.func_ids = {3}, .dispatch_id = 5}),
+            "dispatch 5 (func {3}, task 0x0000000000000012)");
   EXPECT_EQ(Selected(dump, {.func_ids = {3}}), "dispatch 5 (func {3}, task 0x0000000000000012)");
   EXPECT_THAT(Selected(dump, {.func_ids = {3}, .dispatch_id = 6}),
               HasSubstr("no dispatch has func {3} and dispatch_id 6; there are: dispatch 5"));
-  EXPECT_THAT(Selected(dump, {.func_ids = {9}, .dispatch_id = 5}), HasSubstr("no dispatch has func {9}"));
-  EXPECT_THAT(Selected(dump, {.func_ids = {2}}), HasSubstr("2 dispatches match; name one with --dispatch-id"));
-  EXPECT_EQ(Selected(dump, {.func_ids = {2}, .task_id = 0x11}), "dispatch 5 (func {2}, task 0x0000000000000011)");
-  EXPECT_THAT(Selected(dump, {.func_ids = {2}, .dispatch_id = 5, .task_id = 0x12}), HasSubstr("give one of them"));
+  EXPECT_THAT(Selected(dump, {.func_ids = {9}, .dispatch_id = 5}),
+              HasSubstr("no dispatch has func {9}"));
+  EXPECT_THAT(Selected(dump, {.func_ids = {2}}),
+              HasSubstr("2 dispatches match; name one with --dispatch-id"));
+  EXPECT_EQ(Selected(dump, {.func_ids = {2}, .task_id = 0x11}),
+            "dispatch 5 (func {2}, task 0x0000000000000011)");
+  EXPECT_THAT(Selected(dump, {.func_ids = {2}, .dispatch_id = 5, .task_id = 0x12}),
+              HasSubstr("give one of them"));
 }
 
 TEST(Select, ArgsDumpMatchesTheWholeSet) {
   std::string records;
   for (const auto& [task, ids] : {std::pair{"0x9", "[4]"}, {"0x3", "[4]"}, {"0x5", "[0,1,2]"}}) {
-    records += (records.empty() ? "" : ",") + Record(R"("task_id":")" + std::string(task) + R"(","func_id":)" + ids, R"("arg_index":0)");
+    records +=
+        (records.empty() ? "" : ",") +
+        Record(R"("task_id":")" + std::string(task) + R"(","func_id":)" + ids, R"("arg_index":0)");
   }
   const Dump dump = Parsed(DumpFormat::kArgs, R"({"args":[)" + records + "]}");
   const auto first = SelectDispatch(dump, {.func_ids = {4}});
   ASSERT_TRUE(first.ok());
   EXPECT_EQ(first->dispatch->task_id, 3U) << "the lowest task";
   EXPECT_THAT(first->notes, ElementsAre(HasSubstr("is the first of 2 that match")));
-  EXPECT_EQ(Selected(dump, {.func_ids = {4}, .dispatch_id = 1}), "task 0x0000000000000009 (func {4})");
-  EXPECT_THAT(Selected(dump, {.func_ids = {4}, .dispatch_id = 2}), HasSubstr("counts from 0 and 2 tasks match"));
+  EXPECT_EQ(Selected(dump, {.func_ids = {4}, .dispatch_id = 1}),
+            "task 0x0000000000000009 (func {4})");
+  EXPECT_THAT(Selected(dump, {.func_ids = {4}, .dispatch_id = 2}),
+              HasSubstr("counts from 0 and 2 tasks match"));
   EXPECT_EQ(Selected(dump, {.func_ids = {0, 1, 2}}), "task 0x0000000000000005 (func {0, 1, 2})");
   EXPECT_THAT(Selected(dump, {.func_ids = {1}}), HasSubstr("runs only inside a mix"));
   EXPECT_THAT(Selected(dump, {.func_ids = {1}}), HasSubstr("pass --func-id 0,1,2"));
-  EXPECT_THAT(Selected(dump, {.func_ids = {4}, .task_id = 0x5}), HasSubstr("no task 0x0000000000000005"));
+  EXPECT_THAT(Selected(dump, {.func_ids = {4}, .task_id = 0x5}),
+              HasSubstr("no task 0x0000000000000005"));
 }
 
 TEST(Select, TensorDumpsAreNotGuessed) {

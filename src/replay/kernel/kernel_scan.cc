@@ -140,7 +140,8 @@ std::optional<int64_t> Number(std::string_view text) {
   for (const char c : text) {
     if (c != '\'') digits += c;
   }
-  while (!digits.empty() && std::string_view("uUlL").find(digits.back()) != std::string_view::npos) {
+  while (!digits.empty() &&
+         std::string_view("uUlL").find(digits.back()) != std::string_view::npos) {
     digits.pop_back();
   }
   const bool hex = digits.rfind("0x", 0) == 0 || digits.rfind("0X", 0) == 0;
@@ -159,7 +160,8 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 bool HasWord(std::string_view text, std::string_view wanted) {
-  for (size_t at = text.find(wanted); at != std::string_view::npos; at = text.find(wanted, at + 1)) {
+  for (size_t at = text.find(wanted); at != std::string_view::npos;
+       at = text.find(wanted, at + 1)) {
     const bool begins = at == 0 || !IsWord(text[at - 1]);
     if (begins && WordAt(text, at) == wanted) return true;
   }
@@ -245,7 +247,8 @@ void ForEachWord(std::string_view code, const Use& use) {
 // The text between the bracket at `open` and its partner; nullopt when there is none.
 std::optional<std::string_view> Inside(std::string_view code, size_t open, char left, char right) {
   if (open >= code.size() || code[open] != left) return std::nullopt;
-  // Nobody's index is longer; without a bound nested brackets would cost the square of their number.
+  // Nobody's index is longer; without a bound nested brackets would cost the square of their
+  // number.
   constexpr size_t kMost = 4096;
   int depth = 0;
   for (size_t at = open; at < code.size() && at - open < kMost; ++at) {

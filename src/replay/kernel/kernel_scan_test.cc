@@ -12,7 +12,8 @@ using ::testing::IsEmpty;
 const std::string kEntry = "extern \"C\" __aicore__ void kernel_entry(__gm__ int64_t *args) {\n";
 
 TEST(KernelScan, FindsTheSlotsTheCodeReads) {
-  const KernelFacts facts = ScanKernel(kEntry + "auto *x = (T *)(args[0]); f(args[ 3 ], args[0x0A]); }");
+  const KernelFacts facts =
+      ScanKernel(kEntry + "auto *x = (T *)(args[0]); f(args[ 3 ], args[0x0A]); }");
   EXPECT_TRUE(facts.has_entry);
   EXPECT_THAT(facts.slots, ElementsAre(0, 3, 10));
   EXPECT_FALSE(facts.computed_slots);
@@ -20,23 +21,24 @@ TEST(KernelScan, FindsTheSlotsTheCodeReads) {
 }
 
 TEST(KernelScan, DoesNotCountCommentsStringsAndDeadCode) {
-  const KernelFacts facts = ScanKernel(kEntry +
-                                       "// args[10] = scale\n"
-                                       "/* args[11]\n args[48] */\n"
-                                       "// joined \\\n args[12]\n"
-                                       "const char *t = \"args[13] \\\" args[14]\"; char q = '\"';\n"
-                                       "const char *r = R\"x(args[15])\" )x\";\n"
-                                       "#if 0\n args[16];\n#ifdef A\n args[17];\n#endif\n#else\n"
-                                       "args[1];\n#endif\n"
-                                       "int n = 1'000; args[2]; }");
+  const KernelFacts facts =
+      ScanKernel(kEntry +
+                 "// args[10] = scale\n"
+                 "/* args[11]\n args[48] */\n"
+                 "// joined \\\n args[12]\n"
+                 "const char *t = \"args[13] \\\" args[14]\"; char q = '\"';\n"
+                 "const char *r = R\"x(args[15])\" )x\";\n"
+                 "#if 0\n args[16];\n#ifdef A\n args[17];\n#endif\n#else\n"
+                 "args[1];\n#endif\n"
+                 "int n = 1'000; args[2]; }");
   EXPECT_THAT(facts.slots, ElementsAre(1, 2));
   EXPECT_FALSE(facts.needs_context);
 }
 
 TEST(KernelScan, TakesTheParametersName) {
-  const KernelFacts facts =
-      ScanKernel("extern \"C\" __aicore__ void kernel_entry( __gm__ int64_t* __restrict__ slots )\n"
-                 "{ use(slots[4]); other[7]; }");
+  const KernelFacts facts = ScanKernel(
+      "extern \"C\" __aicore__ void kernel_entry( __gm__ int64_t* __restrict__ slots )\n"
+      "{ use(slots[4]); other[7]; }");
   EXPECT_TRUE(facts.has_entry);
   EXPECT_THAT(facts.slots, ElementsAre(4));
 }
@@ -53,9 +55,9 @@ TEST(KernelScan, WantsOnePointerToInt64) {
 }
 
 TEST(KernelScan, ResolvesConstantsOfTheFile) {
-  const KernelFacts facts = ScanKernel(
-      "constexpr int kOut = 5;\n#define SCALE_SLOT 6\nenum { kLen = 7, };\n" + kEntry +
-      "args[kOut]; args[SCALE_SLOT]; args[kLen]; }");
+  const KernelFacts facts =
+      ScanKernel("constexpr int kOut = 5;\n#define SCALE_SLOT 6\nenum { kLen = 7, };\n" + kEntry +
+                 "args[kOut]; args[SCALE_SLOT]; args[kLen]; }");
   EXPECT_THAT(facts.slots, ElementsAre(5, 6, 7));
   EXPECT_FALSE(facts.computed_slots);
 }
@@ -63,7 +65,8 @@ TEST(KernelScan, ResolvesConstantsOfTheFile) {
 TEST(KernelScan, SaysThatSomeSlotsAreComputed) {
   EXPECT_TRUE(ScanKernel(kEntry + "for (int i = 0; i < n; ++i) args[i]; }").computed_slots);
   EXPECT_TRUE(ScanKernel(kEntry + "args[base + 1]; }").computed_slots);
-  EXPECT_TRUE(ScanKernel("int k = 1;\nint f() { k = 2; }\n" + kEntry + "args[k]; }").computed_slots);
+  EXPECT_TRUE(
+      ScanKernel("int k = 1;\nint f() { k = 2; }\n" + kEntry + "args[k]; }").computed_slots);
 }
 
 TEST(KernelScan, SeesWhoNeedsAContext) {
@@ -83,7 +86,8 @@ TEST(KernelScan, KeepsLinesAndLength) {
 }
 
 TEST(KernelScan, SurvivesUnfinishedText) {
-  for (const char* text : {"/*", "\"", "'", "R\"x(", "#if 0", "args[", "args[[[", "kernel_entry(("}) {
+  for (const char* text :
+       {"/*", "\"", "'", "R\"x(", "#if 0", "args[", "args[[[", "kernel_entry(("}) {
     EXPECT_THAT(ScanKernel(text).slots, IsEmpty()) << text;
   }
 }
