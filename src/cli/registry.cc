@@ -18,6 +18,11 @@ std::vector<Verb> AllVerbs() {
       TraceIndexVerb(),   //
       VerifyVerb(),       //
       TaskCheckVerb(),    //
+      InsightVerb(),      //
+      ArgsVerb(),         //
+      DumpLsVerb(),       //
+      DumpShowVerb(),     //
+      DumpCheckVerb(),    //
       DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //

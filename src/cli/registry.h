@@ -9,10 +9,15 @@
 
 namespace kerf::cli {
 
+Verb ArgsVerb();
 Verb CompletionVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
+Verb DumpCheckVerb();
+Verb DumpLsVerb();
+Verb DumpShowVerb();
 Verb HelpVerb();
+Verb InsightVerb();
 Verb ManVerb();
 Verb TaskCheckVerb();
 Verb TraceAppendVerb();
