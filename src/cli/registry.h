@@ -10,6 +10,7 @@
 namespace kerf::cli {
 
 Verb CompletionVerb();
+Verb DebugExtractVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
