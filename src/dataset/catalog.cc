@@ -1,131 +1,14 @@
 #include "dataset/catalog.h"
 
 #include <optional>
-#include <thread>
-#include <unordered_map>
 
-#include "dataset/data_file.h"
+#include "dataset/file_index.h"
 #include "dataset/language.h"
 #include "dataset/performance.h"
 #include "dataset/text.h"
 
 namespace kerf::dataset {
 namespace {
-
-// What reading one file alone gives. Names are unique: the last record of a name counts.
-struct FileIndex {
-  std::vector<CaseEntry> entries;
-  std::unordered_map<std::string, size_t> by_name;
-  Problems problems;
-  SchemaReport schema;
-  // Of mem records that B and C share: whether an error text settled it.
-  std::vector<bool> shared;
-  std::vector<bool> speedup;
-
-  // The entry of that name, a new one or the one to replace.
-  size_t Place(const std::string& name, const std::string& file, uint64_t offset, uint64_t line) {
-    const auto [found, fresh] = by_name.try_emplace(name, entries.size());
-    if (fresh) {
-      entries.emplace_back();
-      shared.push_back(false);
-      speedup.push_back(false);
-    } else {
-      problems.Add({file, offset, line, name, "this name was there before; the last one counts"});
-    }
-    entries[found->second] = CaseEntry{};
-    entries[found->second].name = name;
-    return found->second;
-  }
-};
-
-void ReadJsonlIndex(const MappedFile& file, FileIndex& index) {
-  JsonlReader reader(file, index.problems);
-  JsonlRecord record;
-  while (reader.Next(record)) {
-    if (index.schema.jsonl.variant.empty() || index.schema.jsonl.variant == "unknown") {
-      index.schema.jsonl = JsonlSchema(record);
-    }
-    if (!record.name.text()) {
-      if (index.schema.jsonl.variant != "model_output") {
-        index.problems.Add({file.path(), record.begin, record.line, "",
-                            "neither filename nor file is a text; skipped"});
-        continue;
-      }
-    }
-    for (const auto& [field, value] : {std::pair("predict", &record.predict),
-                                       {"label", &record.label},
-                                       {"instruction", &record.instruction},
-                                       {"test_code", &record.test_code}}) {
-      if (value->missing() || value->text()) continue;
-      index.problems.Add({file.path(), record.begin, record.line, NameOf(record),
-                          std::string(field) + " is no text; left out"});
-    }
-    const size_t place = index.Place(NameOf(record), file.path(), record.begin, record.line);
-    CaseEntry& entry = index.entries[place];
-    entry.jsonl_begin = record.begin;
-    entry.jsonl_end = record.end;
-    entry.jsonl_line = record.line;
-    index.speedup[place] = record.speedup.kind != RawValue::Kind::kMissing;
-  }
-}
-
-void NoteOddities(const MappedFile& file, const MemRecord& record, const std::string& name,
-                  Problems& problems) {
-  const auto note = [&](std::string what) {
-    problems.Add({file.path(), record.begin, 0, name, std::move(what)});
-  };
-  for (int flag = 0; flag < 3; ++flag) {
-    bool odd = false;
-    const Flag value = FlagOf(record.raw_flags[flag], odd);
-    if (!odd) continue;
-    note(std::string(kFlagNames[flag]) + " is no JSON boolean; taken as " +
-         (value == Flag::kUnknown ? "unknown" : (value == Flag::kTrue ? "true" : "false")));
-  }
-  for (size_t i = 0; i < record.candidates.size(); ++i) {
-    const PerfCandidate& candidate = record.candidates[i];
-    const std::string which = "perf candidate " + std::to_string(i + 1);
-    if (!candidate.known) {
-      note(which + (candidate.code.missing() ? " is of unknown shape; left out"
-                                             : " has code that is no text; left out"));
-    }
-    for (const RawValue& number : candidate.numbers) {
-      if (number.kind == RawValue::Kind::kNumber && !NumberOf(number).has_value()) {
-        note(which + ": " + std::string(number.raw) + " is no number JSON can hold; taken as none");
-      }
-    }
-  }
-  for (const auto& [field, value] : {std::pair("call_candidate", &record.call_candidate),
-                                     {"exe_candidate", &record.exe_candidate}}) {
-    if (!value->missing() && !value->text()) note(std::string(field) + " is no text; left out");
-  }
-}
-
-Status ReadMemIndex(const MappedFile& file, FileIndex& index) {
-  MemReader reader(file, index.problems);
-  KERF_RETURN_IF_ERROR(reader.Begin());
-  std::string name;
-  MemRecord record;
-  while (reader.Next(name, record)) {
-    const size_t place = index.Place(name, file.path(), record.begin, 0);
-    CaseEntry& entry = index.entries[place];
-    entry.mem_begin = record.begin;
-    entry.mem_end = record.end;
-    bool odd = false;
-    for (int flag = 0; flag < 3; ++flag) entry.flags[flag] = FlagOf(record.raw_flags[flag], odd);
-    NoteOddities(file, record, name, index.problems);
-    entry.last = LastStatusOf(entry.flags);
-    entry.best = BestStatusOf(record);
-    entry.candidates = static_cast<uint32_t>(record.candidates.size());
-    entry.diagnosis = DiagnoseRecord(record, entry.last);
-    const Schema schema = MemSchema(record, nullptr);
-    index.shared[place] = schema.variant == "B or C";
-    if (index.shared[place]) continue;
-    auto& [count, reason] = index.schema.mem[schema.variant];
-    ++count;
-    reason = schema.reason;
-  }
-  return {};
-}
 
 class Joiner {
  public:
@@ -304,11 +187,7 @@ Result<Catalog> Catalog::Read(const MappedFile& jsonl, const MappedFile* mem,
                               const SymbolCheck& symbols) {
   FileIndex from_jsonl;
   FileIndex from_mem;
-  Status mem_status;
-  std::thread jsonl_thread([&] { ReadJsonlIndex(jsonl, from_jsonl); });
-  if (mem != nullptr) mem_status = ReadMemIndex(*mem, from_mem);
-  jsonl_thread.join();
-  KERF_RETURN_IF_ERROR(mem_status);
+  KERF_RETURN_IF_ERROR(ReadIndexes(jsonl, mem, from_jsonl, from_mem));
   Catalog catalog;
   catalog.problems_.Append(from_jsonl.problems);
   catalog.problems_.Append(from_mem.problems);

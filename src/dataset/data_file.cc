@@ -21,8 +21,13 @@ void ReleaseBehind(const MappedFile& file, size_t at, size_t& released) {
 
 }  // namespace
 
-JsonlReader::JsonlReader(const MappedFile& file, Problems& problems)
-    : file_(file), problems_(problems), text_(file.bytes()), at_(BehindMark(text_)) {}
+JsonlReader::JsonlReader(const MappedFile& file, Problems& problems, Part part)
+    : file_(file),
+      problems_(problems),
+      text_(file.bytes()),
+      stop_(part.stop),
+      at_(part.begin == 0 ? BehindMark(text_) : part.begin),
+      released_(part.begin) {}
 
 void JsonlReader::Report(size_t at, std::string what) {
   problems_.Add({file_.path(), at, line_, "", std::move(what)});
@@ -44,6 +49,7 @@ bool JsonlReader::FindRecord() {
       if (in_array_) Report(at_, "the array is not closed");
       return false;
     }
+    if (at_ >= stop_) return false;
     if (!in_array_ && cursor.Take('[')) {
       in_array_ = true;
     } else if (in_array_ && cursor.Take(']')) {
@@ -86,6 +92,11 @@ bool JsonlReader::Next(JsonlRecord& record) {
 
 Status MemReader::Begin() {
   const std::string_view text = file_.bytes();
+  if (part_.begin > 0) {
+    cursor_ = RecordCursor(text, part_.begin);
+    cursor_.ResumeObject();
+    return {};
+  }
   cursor_ = RecordCursor(text, BehindMark(text));
   if (cursor_.Peek() != JsonType::kObject) {
     return InvalidInput(file_.path() +
@@ -97,7 +108,10 @@ Status MemReader::Begin() {
 
 bool MemReader::Next(std::string& name, MemRecord& record) {
   std::string_view key;
-  while (cursor_.NextKey(key)) {
+  for (;;) {
+    position_ = cursor_.NextKeyAt();
+    if (position_ >= part_.stop) return false;
+    if (!cursor_.NextKey(key)) break;
     name = Decoded(key);
     if (cursor_.Peek() == JsonType::kObject) {
       if (!ReadMemRecord(cursor_, record)) break;
@@ -109,12 +123,36 @@ bool MemReader::Next(std::string& name, MemRecord& record) {
       problems_.Add({file_.path(), at, 0, name, "the record is no JSON object; skipped"});
     }
   }
+  position_ = file_.bytes().size();
   if (!cursor_.ok()) {
     problems_.Add({file_.path(), cursor_.offset(), 0, "",
                    std::string("the file breaks off or is damaged here: ") + cursor_.error() +
                        "; what stands before it was read"});
   }
   return false;
+}
+
+size_t GuessJsonlRecord(std::string_view text, size_t at) {
+  const size_t found = text.find("\n{", at);
+  return found == std::string_view::npos ? found : found + 1;
+}
+
+size_t GuessMemRecord(std::string_view text, size_t at) {
+  for (size_t close = text.find('}', at); close != std::string_view::npos;
+       close = text.find('}', close + 1)) {
+    size_t quote = close + 1;
+    if (quote >= text.size() || text[quote] != ',') continue;
+    ++quote;
+    while (quote < text.size() && (text[quote] == ' ' || text[quote] == '\n')) ++quote;
+    // A quote that ends a string is followed by other characters than a name.
+    if (quote + 1 >= text.size() || text[quote] != '"' ||
+        std::isalnum(static_cast<unsigned char>(text[quote + 1])) == 0) {
+      continue;
+    }
+    const size_t end = text.substr(0, quote + 512).find("\": {", quote + 1);
+    if (end != std::string_view::npos) return quote;
+  }
+  return std::string_view::npos;
 }
 
 std::string MemPathOf(const std::string& jsonl_path) {

@@ -14,7 +14,7 @@ size_t FindStringEnd(std::string_view text, size_t at);
 // The same by one of the ways it is done, for tests and benchmarks; nullptr when this processor
 // cannot.
 using StringEndFinder = size_t (*)(const char* text, size_t at, size_t size);
-enum class ScanWay { kPlain, kSse2, kAvx2, kAvx512 };
+enum class ScanWay { kPlain, kSse2, kAvx2 };
 StringEndFinder FinderFor(ScanWay way);
 
 }  // namespace kerf::dataset

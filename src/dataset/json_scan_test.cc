@@ -58,8 +58,7 @@ TEST_P(JsonScan, FollowsARunOfBackslashesAcrossBlocks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, JsonScan,
-                         testing::Values(ScanWay::kPlain, ScanWay::kSse2, ScanWay::kAvx2,
-                                         ScanWay::kAvx512));
+                         testing::Values(ScanWay::kPlain, ScanWay::kSse2, ScanWay::kAvx2));
 
 }  // namespace
 }  // namespace kerf::dataset

@@ -93,6 +93,14 @@ bool RecordCursor::NextKey(std::string_view& key) {
   return true;
 }
 
+size_t RecordCursor::NextKeyAt() const {
+  if (!ok()) return text_.size();
+  RecordCursor ahead(text_, at_);
+  ahead.SkipSpace();
+  if (!first_ && ahead.Take(',')) ahead.SkipSpace();
+  return ahead.offset();
+}
+
 bool RecordCursor::NextElement() { return Next(']'); }
 
 bool RecordCursor::SkipString() {

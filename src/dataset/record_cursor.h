@@ -42,6 +42,10 @@ class RecordCursor {
   bool BeginObject() { return Begin('{', "expected an object"); }
   // False at the end of the object. The key is raw: names that matter have no escapes.
   bool NextKey(std::string_view& key);
+  // Goes on within an object, at the name of a member.
+  void ResumeObject() { first_ = true; }
+  // Where the next name or the closing bracket stands; the end of the text after an error.
+  [[nodiscard]] size_t NextKeyAt() const;
   bool BeginArray() { return Begin('[', "expected an array"); }
   bool NextElement();
   RawValue Read();
