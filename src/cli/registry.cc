@@ -8,23 +8,30 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       // One verb per line, so that two new ones do not collide in a merge.
-      TraceAppendVerb(),   //
-      TraceLsVerb(),       //
-      TraceShowVerb(),     //
-      TraceSearchVerb(),   //
-      TraceDiffVerb(),     //
-      TraceCheckVerb(),    //
-      TraceExportVerb(),   //
-      TraceIndexVerb(),    //
-      VerifyVerb(),        //
-      TaskCheckVerb(),     //
-      DebugExtractVerb(),  //
-      DevicesVerb(),       //
-      DoctorVerb(),        //
-      CompletionVerb(),    //
-      ManVerb(),           //
-      VersionVerb(),       //
-      HelpVerb(),          //
+      TraceAppendVerb(),    //
+      TraceLsVerb(),        //
+      TraceShowVerb(),      //
+      TraceSearchVerb(),    //
+      TraceDiffVerb(),      //
+      TraceCheckVerb(),     //
+      TraceExportVerb(),    //
+      TraceIndexVerb(),     //
+      TraceReplayVerb(),    //
+      RunVerb(),            //
+      VerifyVerb(),         //
+      TaskCheckVerb(),      //
+      TaskGraphVerb(),      //
+      DebugExtractVerb(),   //
+      DebugClassifyVerb(),  //
+      DebugHistoryVerb(),   //
+      DebugCheckVerb(),     //
+      ConfigShowVerb(),     //
+      DevicesVerb(),        //
+      DoctorVerb(),         //
+      CompletionVerb(),     //
+      ManVerb(),            //
+      VersionVerb(),        //
+      HelpVerb(),           //
   };
 }
 

@@ -10,12 +10,17 @@
 namespace kerf::cli {
 
 Verb CompletionVerb();
+Verb DebugCheckVerb();
+Verb DebugClassifyVerb();
 Verb DebugExtractVerb();
+Verb DebugHistoryVerb();
+Verb ConfigShowVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
 Verb HelpVerb();
 Verb ManVerb();
 Verb TaskCheckVerb();
+Verb TaskGraphVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
 Verb TraceDiffVerb();
@@ -23,7 +28,9 @@ Verb TraceExportVerb();
 Verb TraceLsVerb();
 Verb TraceShowVerb();
 Verb TraceIndexVerb();
+Verb TraceReplayVerb();
 Verb TraceSearchVerb();
+Verb RunVerb();
 Verb VerifyVerb();
 Verb VersionVerb();
 

@@ -238,6 +238,7 @@ std::optional<RecordedCase> ReadCaseJson(std::string_view text) {
     } else if (key == "sources") {
       for (cursor.BeginObject(); cursor.NextKey(inner);) {
         recorded.sources.push_back(ReadSource(cursor));
+        recorded.sources.back().kind = std::string(inner);
       }
     } else {
       cursor.Skip();

@@ -32,6 +32,7 @@ struct RecordedFile {
   std::string sha256;
 };
 struct RecordedSource {
+  std::string kind;  // "jsonl" or "mem"
   std::string path;
   uint64_t begin = 0;
   uint64_t end = 0;

@@ -5,6 +5,7 @@
 
 #include "dataset/data_file.h"
 #include "dataset/dataset_testing.h"
+#include "dataset/file_index.h"
 #include "dataset/text.h"
 
 namespace kerf::dataset {
@@ -181,6 +182,47 @@ TEST(Catalog, IgnoresErrorsThatASuccessLeftBehind) {
     "c":{"exe_err_msg":"Generated output is None","temp_strategy":"s","pass_call":true,"pass_exe":true,"pass_perf":false}})");
   EXPECT_EQ(read["a"].diagnosis.kind, DiagnosisKind::kNotMeasured);
   EXPECT_EQ(read["c"].diagnosis.kind, DiagnosisKind::kNoOutput);
+}
+
+// Texts that look like the beginning of records, at every place where a file may be cut.
+TEST(ReadIndexes, GivesTheSameHoweverTheFilesAreCut) {
+  std::string jsonl;
+  std::string mem = "{";
+  for (int i = 0; i < 60; ++i) {
+    const std::string name = "case" + std::to_string(i % 50) + ".py";
+    jsonl += i % 7 == 3 ? "\n" : "";
+    jsonl += i % 11 == 5 ? "{broken\n" : "";
+    jsonl += R"({"filename":")" + name + R"(","predict":"x\n{\"a\": 1}, \"b\": {","more":{"k":)" +
+             "\n" + R"({"n": {}}}})" + "\n";
+    mem +=
+        (i == 0 ? "" : ", ") + ("\"" + name) +
+        R"(": {"call_err_msg": "}, \"y\": {", "nested": {"p": {"q": 1}, "fake": {"pass_call": true}}, )" +
+        R"("pass_call": false})";
+  }
+  mem += "}";
+  const TestDir dir;
+  const auto jsonl_file = MappedFile::Open(dir.Write("x_0.jsonl", jsonl));
+  const auto mem_file = MappedFile::Open(dir.Write("x_mem_0.json", mem));
+  const auto read = [&](size_t part_bytes) {
+    FileIndex a;
+    FileIndex b;
+    EXPECT_TRUE(ReadIndexes(*jsonl_file, &*mem_file, a, b, part_bytes).ok());
+    std::string text;
+    for (const FileIndex* index : {&a, &b}) {
+      for (const CaseEntry& entry : index->entries) {
+        text += entry.name + " " + std::to_string(entry.jsonl_begin) + " " +
+                std::to_string(entry.jsonl_line) + " " + std::to_string(entry.mem_begin) + "-" +
+                std::to_string(entry.mem_end) + "\n";
+      }
+      for (const Problem& problem : index->problems.kept()) text += ProblemText(problem) + "\n";
+    }
+    return text;
+  };
+  const std::string whole = read(1 << 20);
+  EXPECT_THAT(whole, HasSubstr("broken JSON"));
+  for (size_t part_bytes = 20; part_bytes < 400; part_bytes += 7) {
+    ASSERT_EQ(read(part_bytes), whole) << part_bytes;
+  }
 }
 
 TEST(MemPathOf, PairsFromTheEnd) {

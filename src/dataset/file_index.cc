@@ -14,8 +14,6 @@
 namespace kerf::dataset {
 namespace {
 
-constexpr size_t kPartBytes = size_t{8} << 20;
-
 struct IndexedCase {
   CaseEntry entry;
   bool shared = false;
@@ -131,7 +129,7 @@ void ReadMemPart(const MappedFile& file, IndexedPart& out) {
 }
 
 // Where a file may be cut. An array, or records without names, are read in one part.
-std::vector<IndexedPart> CutFile(const MappedFile& file, bool jsonl) {
+std::vector<IndexedPart> CutFile(const MappedFile& file, bool jsonl, size_t part_bytes) {
   const std::string_view text = file.bytes();
   std::vector<IndexedPart> parts(1);
   if (jsonl) {
@@ -143,7 +141,7 @@ std::vector<IndexedPart> CutFile(const MappedFile& file, bool jsonl) {
     if (cursor.Peek() != JsonType::kObject && first.end == 0) return parts;
     if (first.end > 0 && (text[0] == '[' || !first.name.text())) return parts;
   }
-  for (size_t at = kPartBytes; at + kPartBytes / 2 < text.size(); at += kPartBytes) {
+  for (size_t at = part_bytes; at + part_bytes / 2 < text.size(); at += part_bytes) {
     const size_t begin = jsonl ? GuessJsonlRecord(text, at) : GuessMemRecord(text, at);
     if (begin == std::string_view::npos) break;
     if (begin <= parts.back().part.begin) continue;
@@ -208,7 +206,8 @@ Status Merge(const MappedFile& file, std::vector<IndexedPart>& parts, ReadPart r
   Merger merger(file, index);
   size_t expected = 0;
   for (IndexedPart& part : parts) {
-    if (expected >= part.part.stop) continue;  // the part before went beyond this one
+    // The part before went beyond this one.
+    if (expected >= part.part.stop || (expected > 0 && expected >= file.bytes().size())) continue;
     if (part.part.begin != expected && &part != &parts.front()) {
       const size_t stop = part.part.stop;
       part = IndexedPart{};
@@ -220,16 +219,17 @@ Status Merge(const MappedFile& file, std::vector<IndexedPart>& parts, ReadPart r
     expected = part.end;
     part.cases = {};
   }
+  index.problems.SortByOffset();
   return {};
 }
 
 }  // namespace
 
 Status ReadIndexes(const MappedFile& jsonl, const MappedFile* mem, FileIndex& from_jsonl,
-                   FileIndex& from_mem) {
-  std::vector<IndexedPart> jsonl_parts = CutFile(jsonl, true);
+                   FileIndex& from_mem, size_t part_bytes) {
+  std::vector<IndexedPart> jsonl_parts = CutFile(jsonl, true, part_bytes);
   std::vector<IndexedPart> mem_parts;
-  if (mem != nullptr) mem_parts = CutFile(*mem, false);
+  if (mem != nullptr) mem_parts = CutFile(*mem, false, part_bytes);
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < mem_parts.size() + jsonl_parts.size(); i = next++) {

@@ -97,6 +97,12 @@ Performance JudgePerformance(const MemRecord& record, const JsonlRecord* jsonl) 
       if (found.best != 0) return found;
     }
   }
+  if (record.ms.kind != RawValue::Kind::kMissing && jsonl != nullptr && jsonl->named_by_file &&
+      jsonl->has_target_kernel_name) {
+    const auto best = std::max_element(numbers.values.begin(), numbers.values.end());
+    return {Direction::kHigher, "speedup", "schema A of a ROCm run, where ms is a speedup",
+            numbers.places[static_cast<size_t>(best - numbers.values.begin())]};
+  }
   if (record.ms.kind != RawValue::Kind::kMissing) {
     const auto best = std::min_element(numbers.values.begin(), numbers.values.end());
     return {Direction::kLower, "latency, ms", "schema A has ms",

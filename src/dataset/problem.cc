@@ -1,5 +1,7 @@
 #include "dataset/problem.h"
 
+#include <algorithm>
+
 namespace kerf::dataset {
 namespace {
 
@@ -18,6 +20,11 @@ std::string ProblemText(const Problem& problem) {
 void Problems::Add(Problem problem) {
   ++count_;
   if (kept_.size() < kMostKept) kept_.push_back(std::move(problem));
+}
+
+void Problems::SortByOffset() {
+  std::stable_sort(kept_.begin(), kept_.end(),
+                   [](const Problem& a, const Problem& b) { return a.offset < b.offset; });
 }
 
 void Problems::Append(const Problems& others) {

@@ -23,6 +23,8 @@ class Problems {
  public:
   void Add(Problem problem);
   void Append(const Problems& others);
+  // In the order of the file, whoever found them first.
+  void SortByOffset();
   [[nodiscard]] const std::vector<Problem>& kept() const { return kept_; }
   [[nodiscard]] uint64_t count() const { return count_; }
 

@@ -98,6 +98,10 @@ TEST(JudgePerformance, TellsTheDirectionOnlyWhereItIsProven) {
       Judge(R"({"perf_candidates":[["a",0,0,"r"]]})", R"({"predict":"a","speedup":0.0})").direction,
       Direction::kUnmeasured);
   EXPECT_EQ(Judge(R"({"perf_candidates":[]})", "{}").direction, Direction::kNone);
+  found = Judge(R"({"ms":1.0,"perf_candidates":[["a",1.1,1,"r"],["b",1.4,1,"r"]]})",
+                R"({"file":"a","target_kernel_name":"k","predict":""})");
+  EXPECT_EQ(found.direction, Direction::kHigher);
+  EXPECT_EQ(found.best, 2U);
 }
 
 TEST(MemRecord, ReadsEveryShapeOfCandidate) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "artifact/action.h"
@@ -44,11 +45,16 @@ struct Request {
   const Verdict* last = nullptr;  // of the candidate before this one; null when there is none
   ActionType action = ActionType::kDoDesigner;
   int64_t round = 0;  // how many times this action was asked for before in this task
+  // Called for each try when it ends, failed ones too: an Error carries no attempts. From any
+  // thread, before `done`.
+  std::function<void(const struct Attempt&)> on_attempt;
 };
 
 enum class Finish { kStop, kLength, kTools, kFilter, kRefusal, kUnknown };
 
 const char* FinishName(Finish finish);  // "stop", "length", …
+// Takes what either wire says ("end_turn", "max_tokens", "tool_calls") and FinishName's words.
+Finish ParseFinish(std::string_view raw);
 
 // Totals include their parts: input_total counts what came from a cache, output_total reasoning.
 struct Usage {

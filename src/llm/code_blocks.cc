@@ -1,0 +1,103 @@
+#include "llm/code_blocks.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+namespace kerf::llm {
+namespace {
+
+bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+struct Fence {
+  char mark = '`';
+  size_t length = 3;
+  size_t indent = 0;
+  std::string label;
+};
+
+bool IsLabel(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '+' || c == '#' || c == '_' ||
+           c == '-' || c == '.';
+  });
+}
+
+size_t MarkLength(std::string_view text, char mark) {
+  size_t n = 0;
+  while (n < text.size() && text[n] == mark) ++n;
+  return n;
+}
+
+// "```cpp title=x", also behind other text when a language follows, as in `"code": ```cpp`.
+std::optional<Fence> OpenFence(std::string_view line) {
+  for (const char mark : {'`', '~'}) {
+    const size_t at = line.find(std::string(3, mark));
+    if (at == std::string_view::npos) continue;
+    Fence fence{mark, MarkLength(line.substr(at), mark), at, ""};
+    const std::string_view info = Trim(line.substr(at + fence.length));
+    const bool first = Trim(line.substr(0, at)).empty();
+    if (info.find(mark) != std::string_view::npos) continue;  // an inline span
+    const std::string_view word = info.substr(0, info.find_first_of(" \t{,:"));
+    if (!IsLabel(word)) continue;
+    if (!first && (word.empty() || word.size() != info.size())) continue;
+    if (!first) fence.indent = 0;
+    for (const char c : word) {
+      fence.label += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return fence;
+  }
+  return std::nullopt;
+}
+
+bool CloseFence(std::string_view line, const Fence& fence) {
+  line = Trim(line);
+  const size_t n = MarkLength(line, fence.mark);
+  if (n < fence.length) return false;
+  const std::string_view after = Trim(line.substr(n));
+  return after.empty() || std::string_view(",\"'}])").find(after.front()) != std::string_view::npos;
+}
+
+std::string_view Dedent(std::string_view line, size_t indent) {
+  while (indent > 0 && !line.empty() && (line.front() == ' ' || line.front() == '\t')) {
+    line.remove_prefix(1);
+    --indent;
+  }
+  return line;
+}
+
+}  // namespace
+
+Markdown ParseMarkdown(std::string_view text) {
+  Markdown markdown;
+  std::string prose;
+  std::optional<Fence> open;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end);
+    if (open.has_value()) {
+      CodeBlock& block = markdown.blocks.back();
+      if (CloseFence(line, *open)) {
+        block.closed = true;
+        open.reset();
+      } else {
+        block.text += Dedent(line, open->indent);
+      }
+    } else if ((open = OpenFence(line)).has_value()) {
+      markdown.blocks.push_back({open->label, "", false});
+    } else {
+      prose += line;
+    }
+  }
+  markdown.prose = Trim(prose);
+  return markdown;
+}
+
+}  // namespace kerf::llm
