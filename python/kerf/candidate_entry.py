@@ -219,7 +219,10 @@ class TestEntry(ExtensionEntry):
         self.extension = load_extension(self.candidate)
         names = [name for name in dir(self.extension) if not name.startswith("_")]
         sys.modules[self.candidate["module"]] = self.extension
-        namespace = {name: getattr(self.extension, name) for name in names}
+        self.run({name: getattr(self.extension, name) for name in names})
+
+    def run(self, namespace):
+        names = list(namespace)
         namespace.update({"__name__": "__main__", "__file__": self.candidate["path"]})
         with open(self.candidate["path"], "rb") as file:
             code = compile(file.read(), self.candidate["path"], "exec")
@@ -256,11 +259,20 @@ class TestEntry(ExtensionEntry):
         where = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == self.candidate["path"]]
         line = f" (line {where[-1].lineno} of the test)" if where else ""
         text = str(error).split("\n\nInvoked with")[0].replace("\n", " ")
-        bound = f"; bound: {', '.join(names)}" if self.reason(error) == "symbol_mismatch" else ""
+        bound = f"; bound: {', '.join(names)}" if names and self.reason(error) == "symbol_mismatch" else ""
         return f"{type(error).__name__}: {text}{line}{bound}"
 
 
+class ScriptEntry(TestEntry):
+    """Python code with its test behind it in one file, as GEAK runs them. It runs as part of loading."""
+
+    def load(self):
+        self.run({})
+
+
 def entry_for(candidate, side):
+    if candidate["impl"] == "script":
+        return ScriptEntry(candidate, side)
     if candidate["impl"] == "swft":
         return SwftEntry(candidate, side)
     if candidate["impl"] != "torch_ext":

@@ -8,31 +8,35 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       // One verb per line, so that two new ones do not collide in a merge.
-      TraceAppendVerb(),  //
-      TraceLsVerb(),      //
-      TraceShowVerb(),    //
-      TraceSearchVerb(),  //
-      TraceDiffVerb(),    //
-      TraceCheckVerb(),   //
-      TraceExportVerb(),  //
-      TraceIndexVerb(),   //
-      TraceReplayVerb(),  //
-      RunVerb(),          //
-      VerifyVerb(),       //
-      TaskCheckVerb(),    //
-      TaskGraphVerb(),    //
-      ConfigShowVerb(),   //
-      InsightVerb(),      //
-      ArgsVerb(),         //
-      DumpLsVerb(),       //
-      DumpShowVerb(),     //
-      DumpCheckVerb(),    //
-      DevicesVerb(),      //
-      DoctorVerb(),       //
-      CompletionVerb(),   //
-      ManVerb(),          //
-      VersionVerb(),      //
-      HelpVerb(),         //
+      TraceAppendVerb(),    //
+      TraceLsVerb(),        //
+      TraceShowVerb(),      //
+      TraceSearchVerb(),    //
+      TraceDiffVerb(),      //
+      TraceCheckVerb(),     //
+      TraceExportVerb(),    //
+      TraceIndexVerb(),     //
+      TraceReplayVerb(),    //
+      RunVerb(),            //
+      VerifyVerb(),         //
+      TaskCheckVerb(),      //
+      TaskGraphVerb(),      //
+      ConfigShowVerb(),     //
+      InsightVerb(),        //
+      ArgsVerb(),           //
+      DumpLsVerb(),         //
+      DumpShowVerb(),       //
+      DumpCheckVerb(),      //
+      DevicesVerb(),        //
+      DoctorVerb(),         //
+      CompletionVerb(),     //
+      ManVerb(),            //
+      VersionVerb(),        //
+      HelpVerb(),           //
+      DebugExtractVerb(),   //
+      DebugClassifyVerb(),  //
+      DebugHistoryVerb(),   //
+      DebugCheckVerb(),     //
   };
 }
 

@@ -11,6 +11,10 @@ namespace kerf::cli {
 
 Verb ArgsVerb();
 Verb CompletionVerb();
+Verb DebugCheckVerb();
+Verb DebugClassifyVerb();
+Verb DebugExtractVerb();
+Verb DebugHistoryVerb();
 Verb ConfigShowVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();

@@ -149,11 +149,13 @@ Result<int> JudgeStream(const Args& args, Context& context) {
   return all_passed ? kExitDone : kExitNegative;
 }
 
-// A torch extension whose task is a test that drives it; nullopt when the task is an ordinary one.
+// A torch extension or Triton code whose task is a test that drives it; nullopt when the task is an ordinary one.
 Result<std::optional<Verdict>> JudgeByTest(const std::string& task_path,
                                            const VerifyRequest& request, Candidate& candidate,
                                            Context& context) {
-  if (candidate.impl != Impl::kTorchExt) return std::optional<Verdict>();
+  if (candidate.impl != Impl::kTorchExt && candidate.impl != Impl::kTriton) {
+    return std::optional<Verdict>();
+  }
   KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test,
                         conduct::SetUpTestDrive(task_path, request, Ports(context)));
   if (!test.has_value()) return std::optional<Verdict>();

@@ -147,6 +147,17 @@ std::string DescribeTest(const BuiltExtension& extension, const std::string& dev
   return text;
 }
 
+std::string DescribeScript(const std::string& device) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("impl").String("script").Key("framework").String("torch");
+  json.Key("device").String(device).Key("file_name").String("candidate.py").Key("test").Bool(true);
+  json.Key("module").String("");
+  for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
+  json.EndObject();
+  return text;
+}
+
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device) {
   std::string text;

@@ -29,6 +29,8 @@ std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& 
                               const Reference& reference, const std::string& device);
 // An extension that is driven by a test's text.
 std::string DescribeTest(const BuiltExtension& extension, const std::string& device);
+// Python code with its test behind it.
+std::string DescribeScript(const std::string& device);
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device);
 

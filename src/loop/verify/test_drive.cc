@@ -58,10 +58,31 @@ Result<Verdict> TestDrive::Verify(const Candidate& candidate) {
   return verdict;
 }
 
+Status TestDrive::DriveScript(const Candidate& candidate, Verdict& verdict) {
+  Result<std::unique_ptr<WarmInterpreter>> interpreter =
+      WarmInterpreter::Start(ServerSpec(options_, {"torch", "triton"}));
+  if (!interpreter.ok() && interpreter.error().code == ErrorCode::kUnavailable) {
+    verdict.Blame(VerdictStatus::kUnsupported, "package", interpreter.error().message);
+    return {};
+  }
+  if (!interpreter.ok()) return std::move(interpreter).error();
+  // GEAK's own separator, so that the lines of the code keep their numbers.
+  const std::string script =
+      candidate.source + "\n" + std::string(146, '#') + "\n" + options_.task_text;
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Runner> runner,
+                        (*interpreter)->Fork(DescribeScript(options_.backend), script));
+  Judge(runner->Load(options_.call_timeout.value_or(kTestTime)), *runner, verdict);
+  return {};
+}
+
 Status TestDrive::Drive(const Candidate& candidate, Verdict& verdict) {
+  if (candidate.impl == Impl::kTriton && options_.backend == "cpu") {
+    return DriveScript(candidate, verdict);
+  }
   if (options_.backend != "cpu") {
     verdict.Blame(VerdictStatus::kUnsupported, "backend",
-                  "torch_ext on backend " + options_.backend + " is not there yet");
+                  "a test of " + std::string(ImplName(candidate.impl)) + " on backend " +
+                      options_.backend + " is not there yet");
     return {};
   }
   const BoundSymbols bound = FindBoundSymbols(candidate.source);

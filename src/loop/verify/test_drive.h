@@ -1,5 +1,6 @@
-// Judges a torch extension by a test that drives it, as GEAK's data sets have them (`test_code`):
-// Python that imports the extension, or calls its functions by bare names, and computes results.
+// Judges a torch extension or Triton code by a test that drives it, as GEAK's data sets have them
+// (`test_code`): Python that imports the extension, or calls its functions by bare names, and
+// computes results. Of Triton code the test is the continuation: both run as one file.
 //
 // The call stage only: names, build, import, and a run of the test to its end, in the sandbox. What
 // the test computed is compared with nothing, so that such a candidate never passes: the best there
@@ -29,6 +30,7 @@ class TestDrive {
 
  private:
   Status Drive(const Candidate& candidate, Verdict& verdict);
+  Status DriveScript(const Candidate& candidate, Verdict& verdict);
   void Judge(const Exchange& loaded, Runner& runner, Verdict& verdict) const;
 
   const VerifierOptions options_;
