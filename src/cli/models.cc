@@ -3,12 +3,15 @@
 #include <cmath>
 #include <set>
 
+#include "cli/recorded_replies.h"
 #include "llm/budgeted_provider.h"
 #include "llm/endpoint.h"
 #include "llm/http_engine.h"
 #include "llm/http_provider.h"
+#include "llm/import_provider.h"
 #include "llm/model_spec.h"
 #include "llm/rate_limiter.h"
+#include "llm/recorded_provider.h"
 #include "llm/scripted_provider.h"
 #include "resource/resource.h"
 
@@ -46,8 +49,8 @@ Result<Named> Resolve(const std::string& name, const Config& config) {
     return Named{std::move(spec), {}};
   }
   const Preset& found = preset->second;
-  const auto kind = found.provider == "anthropic" ? llm::ModelKind::kAnthropic
-                                                  : llm::ModelKind::kOpenAi;
+  const auto kind =
+      found.provider == "anthropic" ? llm::ModelKind::kAnthropic : llm::ModelKind::kOpenAi;
   return Named{{kind, found.model}, {found.api_base, found.api_key_env, found.sampling, ""}};
 }
 
@@ -95,9 +98,30 @@ Result<std::unique_ptr<llm::Provider>> Models::MakeProvider(const llm::ModelSpec
       KERF_ASSIGN_OR_RETURN(auto provider, llm::ScriptedProvider::Parse(text, spec.value));
       return std::unique_ptr<llm::Provider>(std::move(provider));
     }
-    default:
-      return Unavailable("--model " + spec.Text() + " is not there yet");
+    case llm::ModelKind::kImport: {
+      KERF_ASSIGN_OR_RETURN(const std::string text, ports_.fs.ReadFile(spec.value));
+      return llm::MakeImportProvider(text, spec.value);
+    }
+    case llm::ModelKind::kRecorded: {
+      KERF_ASSIGN_OR_RETURN(auto records, ReadRecordedReplies(ports_.fs, spec.value));
+      llm::RecordedProvider::Options options;
+      options.loose = ports_.loose;
+      options.source = spec.value;
+      return std::unique_ptr<llm::Provider>(
+          std::make_unique<llm::RecordedProvider>(std::move(records), std::move(options)));
+    }
+    case llm::ModelKind::kSynth: {
+      conduct::SynthProvider::Options options{ports_.cache_dir, ports_.threads, ports_.mode};
+      auto provider = std::make_unique<conduct::SynthProvider>(ports_.fs, std::move(options));
+      synth_ = provider.get();
+      return std::unique_ptr<llm::Provider>(std::move(provider));
+    }
   }
+  return Unavailable("unknown kind of model");
+}
+
+void Models::Remember(const std::string& code, double speedup) {
+  if (synth_ != nullptr) synth_->Remember(code, speedup);
 }
 
 Status Models::Add(const std::string& name, const Config& config) {

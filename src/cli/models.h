@@ -14,6 +14,7 @@
 #include "llm/ledger.h"
 #include "llm/model_spec.h"
 #include "llm/provider.h"
+#include "loop/conduct/synth_provider.h"
 
 namespace kerf::cli {
 
@@ -25,6 +26,10 @@ class Models {
     Clock& clock;
     IdSource& ids;
     bool loose = false;  // recorded replies by order, not by request
+    // For the synthesizer: where it keeps graphs and plans, what it plans for.
+    std::string cache_dir;
+    int threads = 1;
+    sandbox::Mode mode = sandbox::Mode::kBest;
   };
   // kUnavailable, with what to set, when an endpoint's key is missing.
   static Result<std::unique_ptr<Models>> Make(const Config& config, const Ports& ports);
@@ -36,6 +41,8 @@ class Models {
   [[nodiscard]] const std::string& NameOf(const std::string& agent) const;
   // Whether designs and code come from the synthesizer, which neither checks nor analyzes.
   [[nodiscard]] bool only_synth() const { return only_synth_; }
+  // Tells the synthesizer which of its kernels was the best.
+  void Remember(const std::string& code, double speedup);
   llm::Ledger& ledger() { return ledger_; }
   void Stop();
 
@@ -55,6 +62,7 @@ class Models {
   std::map<std::string, std::string> name_of_;  // agent → name
   bool only_synth_ = true;
   std::unique_ptr<Network> network_;
+  conduct::SynthProvider* synth_ = nullptr;  // in providers_, when it is used
   std::map<std::string, std::unique_ptr<llm::Provider>> providers_;  // by name
 };
 

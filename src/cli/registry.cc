@@ -22,6 +22,11 @@ std::vector<Verb> AllVerbs() {
       TaskCheckVerb(),    //
       TaskGraphVerb(),    //
       ConfigShowVerb(),   //
+      InsightVerb(),      //
+      ArgsVerb(),         //
+      DumpLsVerb(),       //
+      DumpShowVerb(),     //
+      DumpCheckVerb(),    //
       DevicesVerb(),      //
       DoctorVerb(),       //
       CompletionVerb(),   //

@@ -9,11 +9,16 @@
 
 namespace kerf::cli {
 
+Verb ArgsVerb();
 Verb CompletionVerb();
 Verb ConfigShowVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
+Verb DumpCheckVerb();
+Verb DumpLsVerb();
+Verb DumpShowVerb();
 Verb HelpVerb();
+Verb InsightVerb();
 Verb ManVerb();
 Verb TaskCheckVerb();
 Verb TaskGraphVerb();

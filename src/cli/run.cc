@@ -107,6 +107,33 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
   return conduct::Task::Open(std::move(options), ports);
 }
 
+// How many candidates are judged at once: what is measured has the machine for itself.
+int JudgeJobs(const Config& config, const std::vector<TaskSpec>& specs) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const bool cpu = specs.front().backend == "cpu";
+  int jobs = cpu && specs.front().task_type == "profile" ? 1 : static_cast<int>(specs.size());
+  if (config.jobs > 0) jobs = static_cast<int>(std::min<int64_t>(config.jobs, 256));
+  return cpu ? std::min(jobs, processors) : jobs;
+}
+
+// How many threads each of them has.
+int JudgeThreads(const Config& config, const std::vector<TaskSpec>& specs) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (specs.front().backend != "cpu") return processors;
+  return std::max(1, processors / JudgeJobs(config, specs));
+}
+
+Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Config& config,
+                                                      const std::vector<TaskSpec>& specs,
+                                                      Context& context) {
+  conduct::JudgePool::Options options;
+  options.jobs = JudgeJobs(config, specs);
+  options.request.threads = JudgeThreads(config, specs);
+  options.request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  return conduct::JudgePool::Open(specs.front().backend, options,
+                                  {context.fs, context.clock, GetBuildInfo().version, {}});
+}
+
 Result<Workshop> SetUp(const Args& args, const std::vector<TaskSpec>& specs, Config config,
                        Context& context) {
   Workshop shop;
@@ -121,28 +148,12 @@ Result<Workshop> SetUp(const Args& args, const std::vector<TaskSpec>& specs, Con
                         llm::PromptLibrary::Open(context.fs, {.language = shop.config.language,
                                                               .folder = shop.config.prompts}));
   shop.prompts.emplace(std::move(prompts));
-  KERF_ASSIGN_OR_RETURN(
-      shop.models, Models::Make(shop.config, {context.fs, context.clock, *shop.ids,
-                                              args.Has("--loose")}));
+  Models::Ports ports{context.fs, context.clock, *shop.ids, args.Has("--loose")};
+  KERF_ASSIGN_OR_RETURN(ports.cache_dir, OpenCacheDir());
+  ports.threads = JudgeThreads(shop.config, specs);
+  ports.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  KERF_ASSIGN_OR_RETURN(shop.models, Models::Make(shop.config, ports));
   return shop;
-}
-
-// How many candidates are judged at once, and with how many threads each: what is measured has the
-// machine for itself.
-Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Config& config,
-                                                      const std::vector<TaskSpec>& specs,
-                                                      Context& context) {
-  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  const bool measured = specs.front().task_type == "profile";
-  conduct::JudgePool::Options options;
-  const bool cpu = specs.front().backend == "cpu";
-  const int usual = cpu && measured ? 1 : static_cast<int>(specs.size());
-  options.jobs = config.jobs > 0 ? static_cast<int>(std::min<int64_t>(config.jobs, 256)) : usual;
-  if (cpu) options.jobs = std::min(options.jobs, processors);
-  options.request.threads = std::max(1, cpu ? processors / std::max(1, options.jobs) : processors);
-  options.request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
-  return conduct::JudgePool::Open(specs.front().backend, options,
-                                  {context.fs, context.clock, GetBuildInfo().version, {}});
 }
 
 Result<int> Run(const Args& args, Context& context) {
@@ -178,6 +189,10 @@ Result<int> Run(const Args& args, Context& context) {
   });
   context.out.Progress("");
 
+  for (const conduct::TaskOutcome& outcome : outcomes) {
+    if (!outcome.best.has_value() || !outcome.best->speedup.has_value()) continue;
+    shop.models->Remember(outcome.best->code, *outcome.best->speedup);
+  }
   std::vector<RunResult> results;
   for (size_t i = 0; i < tasks.size(); ++i) results.push_back({tasks[i]->spec(), outcomes[i]});
   KERF_RETURN_IF_ERROR(KeepOutput(args, context.fs, results));

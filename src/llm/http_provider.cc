@@ -256,6 +256,8 @@ void HttpProvider::Calls::Succeed(Call& call, const Answer& answer) {
     if (const std::string* id = FindHeader(answer.headers(), header)) reply.request_id = *id;
   }
   reply.request_sha256 = RequestSha256(Name(), call.request.messages, endpoint_.sampling);
+  reply.asked = Name();
+  reply.sampling = EncodeSampling(endpoint_.sampling);
   reply.attempts = call.attempts;
   reply.notes = call.notes;
   reply.first_token_s = call.first_token_s;

@@ -113,7 +113,10 @@ class KernelEmitter {
         "#include <kerf/kernel.h>\n\n#include <algorithm>\n#include <cmath>\n#include "
         "<cstdint>\n#include <cstring>\n"
         "#include <initializer_list>\n#include <limits>\n#include <memory>\n#include <numeric>\n"
-        "#include <type_traits>\n#include <vector>\n\nnamespace {\n\n";
+        "#include <type_traits>\n#include <vector>\n\n";
+    const bool tiles = std::any_of(calls_.begin(), calls_.end(), [](const GroupFunction& call) { return call.tiles; });
+    if (tiles) text += ContractionPrelude() + "\n";
+    text += "namespace {\n\n";
     if (functions_.find("kLanes") != std::string::npos)
       text +=
           "// Partial results of a reduction, enough to hide the latency of an addition.\n"
@@ -132,7 +135,7 @@ class KernelEmitter {
     return value;
   }
 
-  static std::string ElementText(const Tensor& t, int64_t i) {
+  static std::string ConstantText(const Tensor& t, int64_t i) {
     const std::string& b = t.source.bytes;
     switch (t.dtype) {
       case DType::kBool:
@@ -166,7 +169,7 @@ class KernelEmitter {
               " " + names_.tensor[static_cast<size_t>(id)] + "[] = {";
       std::string line = "\n    ";
       for (int64_t i = 0; i < t.numel(); ++i) {
-        line += ElementText(t, i) + ", ";
+        line += ConstantText(t, i) + ", ";
         if (line.size() > 90) {
           text += line;
           line = "\n    ";
@@ -188,8 +191,11 @@ class KernelEmitter {
     entry_.Open("KERF_KERNEL(call)");
     EmitChecks();
     std::set<int> used;
-    for (const GroupFunction& call : calls_)
-      used.insert(call.arguments.begin(), call.arguments.end());
+    for (const GroupFunction& call : calls_) {
+      for (const Argument& argument : call.arguments) {
+        if (argument.tensor >= 0) used.insert(argument.tensor);
+      }
+    }
     for (const int id : plan_.program.inputs) {
       const Tensor& t = tensor(id);
       if (used.count(id) == 0 || t.source.kind == GraphInput::Source::kConstant) continue;
@@ -211,9 +217,12 @@ class KernelEmitter {
     }
     for (const GroupFunction& call : calls_) {
       std::string text = call.name + "(";
-      for (const int id : call.arguments)
-        text +=
-            names_.tensor[static_cast<size_t>(id)] + (used.count(id) > 0 ? ".get()" : "") + ", ";
+      for (const Argument& argument : call.arguments) {
+        const int id = argument.tensor;
+        text += id < 0 ? "nullptr" : names_.tensor[static_cast<size_t>(id)] + (used.count(id) > 0 ? ".get()" : "");
+        if (argument.offset != 0) text += " + " + std::to_string(argument.offset);
+        text += ", ";
+      }
       entry_.Line(text + "call->threads);");
     }
     entry_.Line("return 0;");

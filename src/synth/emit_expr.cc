@@ -355,7 +355,6 @@ std::string ExprWriter::Text(const ExprPtr& value) {
 void ExprWriter::Begin(const std::vector<ExprPtr>& values) {
   names_.clear();
   uses_.clear();
-  next_name_ = 0;
   std::set<uint64_t> seen;
   for (const ExprPtr& value : values) {
     ++uses_[value->hash];

@@ -65,6 +65,7 @@ void GroupEmitter::CollectArguments() {
 }
 
 GroupFunction GroupEmitter::Run(const std::string& function) {
+  if (auto product = RunContraction(function)) return *std::move(product);
   NameLoops();
   CollectArguments();
   Describe();
@@ -77,7 +78,9 @@ GroupFunction GroupEmitter::Run(const std::string& function) {
   code_.Open("void " + function + "(" + parameters + "int threads)");
   EmitOuter();
   code_.Close();
-  return {function, code_.text(), arguments_};
+  std::vector<Argument> arguments;
+  for (const int id : arguments_) arguments.push_back({id, 0});
+  return {function, code_.text(), arguments, false};
 }
 
 namespace {

@@ -1,10 +1,13 @@
 // One group of a plan as a C++ function.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "synth/contraction.h"
 #include "synth/emit_expr.h"
 #include "synth/plan.h"
 
@@ -14,10 +17,16 @@ struct EmitNames {
   std::vector<std::string> tensor;  // identifiers, by tensor
 };
 
+struct Argument {
+  int tensor = -1;     // one in memory; -1 is a null pointer
+  int64_t offset = 0;  // of the first element, from the tensor's
+};
+
 struct GroupFunction {
   std::string name;
   std::string text;
-  std::vector<int> arguments;  // tensors in memory, in the order of the parameters
+  std::vector<Argument> arguments;  // in the order of the parameters
+  bool tiles = false;               // needs ContractionPrelude()
 };
 
 class GroupEmitter {
@@ -26,6 +35,17 @@ class GroupEmitter {
   GroupFunction Run(const std::string& function);
 
  private:
+  // Products and convolutions by their own emitters; nothing when the group is none.
+  std::optional<GroupFunction> RunContraction(const std::string& function);
+  std::optional<GroupFunction> RunMatmul(const std::string& function);
+  std::optional<GroupFunction> RunConvolution(const std::string& function);
+  void UseParameterNames();
+  void NameSite(const std::vector<std::string>& dims);
+  std::string EpilogueText(const std::vector<std::string>& dims, const std::string& value);
+  Epilogue MakeEpilogue(std::function<std::vector<std::string>(const OutputSite&)> dims);
+  bool MakeOperand(const ExprPtr& value, bool left, Operand& operand, Argument& argument);
+  std::vector<std::string> MatrixDims(const std::string& batch, const std::string& row,
+                                      const std::string& col) const;
   struct Bounds {
     std::string begin;
     std::string end;
@@ -40,7 +60,7 @@ class GroupEmitter {
   [[nodiscard]] const std::string& name(int id) const {
     return names_.tensor[static_cast<size_t>(id)];
   }
-  [[nodiscard]] bool lanes() const { return group_.lane >= 0; }
+  [[nodiscard]] bool lanes() const { return group_.lane >= 0 && !contraction_; }
   [[nodiscard]] bool Reduces(const Statement& s) const {
     return tensor(s.tensor).kind == TensorKind::kReduce;
   }
@@ -87,8 +107,9 @@ class GroupEmitter {
   const Plan& plan_;
   const Group& group_;
   int index_;
-  const EmitNames& names_;
+  EmitNames names_;
   std::set<std::string>& helpers_;
+  bool contraction_ = false;
   std::map<int, std::string> vars_;
   std::vector<int> order_;  // all variables, outermost first, of the pass being written
   CodeText code_;

@@ -44,7 +44,9 @@ class SpecialEmitter {
       KERF_CHECK(false, "every special algorithm is written");
     }
     code_.Close();
-    return {function, code_.text(), arguments};
+    std::vector<Argument> passed;
+    for (const int id : arguments) passed.push_back({id, 0});
+    return {function, code_.text(), passed, false};
   }
 
  private:

@@ -150,13 +150,16 @@ class Fuser {
 
   bool Join(const Stage& stage, int g) {
     Draft& draft = drafts_[static_cast<size_t>(g)];
-    if (draft.closed) return false;
+    // A product wants its own tiling; only what is done with its elements joins it.
+    if (draft.closed || tensor(stage.tensor).contraction) return false;
     auto map = MapByLoads(stage, draft);
-    if (!map.has_value()) map = MapBySight(stage, draft);
+    const bool product = tensor(draft.members[0].stage->tensor).contraction;
+    if (product && tensor(stage.tensor).kind != TensorKind::kPointwise) return false;
+    if (!map.has_value() && !product) map = MapBySight(stage, draft);
     if (!map.has_value()) return false;
     if (std::count(map->begin(), map->end(), kUnmapped) > 0 && !MayShrink(draft, stage, *map))
       return false;
-    if (tensor(stage.tensor).contraction && !SameLoops(stage, draft, *map)) return false;
+    if (product && !SameLoops(stage, *map)) return false;
     Member member{&stage, {}};
     std::vector<int64_t> extents;
     std::vector<size_t> kept;
@@ -177,14 +180,10 @@ class Fuser {
     return true;
   }
 
-  // A product of matrices wants its own tiling.
-  bool SameLoops(const Stage& stage, const Draft& draft, const std::vector<int>& map) const {
+  bool SameLoops(const Stage& stage, const std::vector<int>& map) const {
     size_t outer = 0;
     for (size_t i = 0; i < stage.vars.size(); ++i) outer += CanBeOuter(stage, i) ? 1 : 0;
-    if (std::count(map.begin(), map.end(), kUnmapped) > 0 || outer != map.size()) return false;
-    return std::none_of(draft.members.begin(), draft.members.end(), [&](const Member& member) {
-      return tensor(member.stage->tensor).kind != TensorKind::kPointwise;
-    });
+    return std::count(map.begin(), map.end(), kUnmapped) == 0 && outer == map.size();
   }
 
   bool MayShrink(const Draft& draft, const Stage& stage, const std::vector<int>& map) const {

@@ -113,6 +113,8 @@ void Convolution(Lowerer& l) {
   const DType type = RegisterType(l.OutType());
   const int sum = transposed ? Transposed(l, c, shape, type) : Forward(l, c, shape, type);
   l.tensor(sum).contraction = true;
+  l.tensor(sum).convolution = {c.input,           c.weight, c.window.stride, c.window.padding,
+                               c.window.dilation, c.groups, transposed};
   const Indices out = Vars(shape);
   ExprPtr value = l.At(sum, out);
   if (l.Has("bias"))

@@ -38,6 +38,10 @@ std::set<int> BetterInlined(const Plan& plan) {
   std::set<int> ids;
   const std::set<int> outputs(plan.program.outputs.begin(), plan.program.outputs.end());
   std::set<int> operands;
+  for (const Tensor& tensor : plan.program.tensors) {
+    operands.insert(tensor.convolution.input);
+    operands.insert(tensor.convolution.weight);
+  }
   for (const Group& group : plan.groups) {
     if (group.special < 0) continue;
     const Special& special = plan.program.tensors[static_cast<size_t>(group.special)].special;

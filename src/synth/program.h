@@ -40,6 +40,15 @@ struct Special {
   std::map<std::string, int64_t> numbers;
 };
 
+// A convolution as such, for whoever has a better way than its definition as a sum.
+struct ConvolutionShape {
+  int input = -1;  // tensors; -1 when this is no convolution
+  int weight = -1;
+  std::vector<int64_t> stride, padding, dilation;
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
 struct Tensor {
   TensorKind kind = TensorKind::kPointwise;
   std::string name;
@@ -55,6 +64,7 @@ struct Tensor {
   bool wide = false;
   // A product of two tensors summed over: worth its own loops, never recomputed.
   bool contraction = false;
+  ConvolutionShape convolution;
   std::string op;    // the operator this comes from
   std::string what;  // what the element is, in words: "row maximum"
   int line = 0;

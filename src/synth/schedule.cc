@@ -189,6 +189,8 @@ void JoinLoops(const Plan& plan, Group& group) {
       if (TryJoin(plan, pass.loops, i - 1, {&pass}) && in_kept) --pass.kept;
     }
   }
+  // A product's emitter wants rows and columns apart.
+  if (TensorOf(plan, group.passes[0].statements[0].tensor).contraction) return;
   std::vector<Pass*> all;
   for (Pass& pass : group.passes) all.push_back(&pass);
   for (size_t i = group.outer.size(); i-- > 1;) TryJoin(plan, group.outer, i - 1, all);

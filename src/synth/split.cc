@@ -47,6 +47,8 @@ void InsertTensor(Program& program, int at, Tensor tensor) {
   const auto shift = [&](int& id) { id += id >= at ? 1 : 0; };
   for (Tensor& t : program.tensors) {
     if (t.body != nullptr) t.body = Shifted(t.body, at);
+    shift(t.convolution.input);
+    shift(t.convolution.weight);
     for (int& id : t.special.operands) shift(id);
     for (int& id : t.special.results) shift(id);
   }

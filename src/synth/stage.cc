@@ -68,6 +68,12 @@ std::vector<bool> ChooseStored(const Program& program, const std::set<int>& inli
         stored[static_cast<size_t>(id)] = true;
     }
   }
+  for (size_t i = 0; i < count; ++i) {
+    const ConvolutionShape& c = program.tensors[i].convolution;
+    if (!used[i] || c.input < 0) continue;
+    stored[static_cast<size_t>(c.input)] = true;
+    stored[static_cast<size_t>(c.weight)] = true;
+  }
   for (const int id : program.outputs) stored[static_cast<size_t>(id)] = true;
 
   // Forward: costs as if everything were inlined, and a stop where expressions grow too large.

@@ -61,6 +61,8 @@ std::string ReplyMeta(const AskFacts& facts, const llm::Reply& reply) {
   WriteText(json, "because", facts.because);
   json.Key("model").String(reply.model.empty() ? facts.model : reply.model);
   WriteText(json, "provider", reply.provider);
+  WriteText(json, "asked", reply.asked);
+  if (!reply.sampling.empty()) json.Key("params").Raw(reply.sampling);
   WriteText(json, "template", facts.prompt.name);
   WriteText(json, "template_sha256", facts.prompt.sha256);
   WriteText(json, "request_sha256", reply.request_sha256);

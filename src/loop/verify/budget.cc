@@ -14,6 +14,8 @@ namespace kerf::verify {
 namespace {
 
 constexpr int kBias = 1023;
+// So many elements tell how wrong the reference is at their magnitude.
+constexpr int64_t kEnough = 64;
 
 double PowerOfTwo(int exponent) { return std::ldexp(1.0, exponent - kBias); }
 
@@ -69,8 +71,12 @@ class BudgetMaker {
     budget_.growth_ = allowance_.growth;
     budget_.reduction_length_ = std::max(1.0, expected_.reduction_length);
     bins_ = CollectErrors(expected_, threads_);
+    int64_t smaller = 0;  // zeros, which are never off, do not count
     for (uint32_t e = 0; e < kExponents; ++e) {
-      if (bins_[e].count > 0) budget_.top_exponent_ = e;
+      if (bins_[e].count == 0) continue;
+      budget_.top_exponent_ = e;
+      if (smaller < kEnough) budget_.bottom_exponent_ = e;
+      if (e > 0) smaller += bins_[e].count;
     }
     MakeClasses();
     MakeFloors();
@@ -236,6 +242,20 @@ Budget Budget::Make(const Expected& expected, int threads) {
     return budget;
   }
   return BudgetMaker(expected, threads).Make();
+}
+
+void Budget::AllowAsMuchAs(const Budget& other, double factor) {
+  if (exact_ || other.exact_) return;
+  relative_ = std::max(relative_, factor * other.relative_);
+  // Other inputs may bring an element smaller than any the other budget knows. It comes from
+  // cancellation, and is as wrong as the smallest of which enough is known.
+  for (size_t e = 0; e < kExponents; ++e) {
+    const double floor = other.floors_[std::max<size_t>(e, other.bottom_exponent_)];
+    floors_[e] = std::max(floors_[e], factor * floor);
+  }
+  for (size_t c = 0; c < kClassCount; ++c) {
+    classes_[c].rms_limit = std::max(classes_[c].rms_limit, factor * other.classes_[c].rms_limit);
+  }
 }
 
 bool Budget::reference_disagrees() const {

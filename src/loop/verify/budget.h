@@ -55,6 +55,10 @@ class Budget {
  public:
   static Budget Make(const Expected& expected, int threads);
 
+  // Raises every limit to at least `factor` times that of `other`, which was made for an output of
+  // the same operator on alike inputs.
+  void AllowAsMuchAs(const Budget& other, double factor);
+
   // Integers and bool: every element must be equal.
   [[nodiscard]] bool exact() const { return exact_; }
   // There was no oracle: the reference's error is assumed, not known.
@@ -101,6 +105,9 @@ class Budget {
   double reduction_length_ = 1;
   std::array<MagnitudeClass, kClassCount> classes_{};
   uint32_t top_exponent_ = 0;  // of the largest element that is expected
+  // Above this there are enough elements to know the reference's errors; a few smaller ones may be
+  // right by luck.
+  uint32_t bottom_exponent_ = 0;
   std::vector<double> floors_ = std::vector<double>(kExponents, 0.0);
 };
 

@@ -514,6 +514,23 @@ TEST(Budget, TightensUntilTheLowerPrecisionFails) {
   ExpectWrong(lower, expected, "lower");
 }
 
+// Fresh inputs have no oracle; what is known of the same operator on alike inputs must carry over.
+TEST(Budget, AllowsOnFreshInputsWhatItAllowedOnKnownOnes) {
+  const Operator known = SumOperator(Inputs(4000000, 3), 1000, BlockedSum);
+  const Floats fresh = Inputs(4000000, 4);
+  const OwnedTensor reference =
+      Tensor(DType::kFloat32, {1000}, RowSums(fresh, 1000, PairwiseSum, Plain));
+  OwnedTensor candidate = Tensor(DType::kFloat32, {1000}, RowSums(fresh, 1000, NaiveSum, Plain));
+  const Expected expected{reference.view()};  // as if nothing were known of sums
+  Budget budget = Budget::Make(expected, 1);
+  ASSERT_FALSE(Compare(candidate.view(), expected, budget, nullptr, 1).right());
+  budget.AllowAsMuchAs(Budget::Make(known.expected(), 1), 2);
+  const Comparison honest = Compare(candidate.view(), expected, budget, nullptr, 1);
+  EXPECT_TRUE(honest.right()) << honest.Summary();
+  candidate.Set(5, 1.01 * DecodeElement(DType::kFloat32, reference.view().data, 5));
+  EXPECT_FALSE(Compare(candidate.view(), expected, budget, nullptr, 1).right());
+}
+
 TEST(Budget, LowerPrecisionInItsOwnTypeIsMeasured) {
   const Doubles values = Normal(3000, 1);
   const OwnedTensor oracle(DType::kFloat64, {3000}, values);
