@@ -13,7 +13,7 @@
 
 #include "base/subprocess.h"
 #include "live_process.h"
-#include "llm_server_process.h"
+#include "llm/llm_server_process.h"
 #include "temp_dir.h"
 
 namespace kerf::e2e {
