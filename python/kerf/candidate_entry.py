@@ -148,6 +148,17 @@ class ExtensionEntry(Entry):
         raise Marked("bad_signature", str(refused).split("\n\nInvoked with")[0].replace("\n", " "))
 
 
+class InlineEntry(Entry):
+    """A Python file that compiles its extension itself. It is built already: load_inline() gives what was built."""
+
+    def load(self):
+        import torch.utils.cpp_extension
+
+        extension = load_extension(self.candidate)
+        torch.utils.cpp_extension.load_inline = lambda *_, **__: extension
+        super().load()
+
+
 class SwftEntry(Entry):
     """AIKG's convention: {op}_swft_{framework}(device_id=…) returns nothing. It reads {op}/input/input{i}.bin beside its
     own file and writes {op}/output/output{i}_actual.bin: raw bytes of tensors, numbered by their position."""
@@ -277,4 +288,6 @@ def entry_for(candidate, side):
         return SwftEntry(candidate, side)
     if candidate["impl"] != "torch_ext":
         return Entry(candidate, side)
+    if candidate.get("inline"):
+        return InlineEntry(candidate, side)
     return TestEntry(candidate, side) if candidate.get("test") else ExtensionEntry(candidate, side)

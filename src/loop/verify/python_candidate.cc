@@ -120,11 +120,14 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
 }
 
 std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
-                              const Reference& reference, const std::string& device) {
+                              const Reference& reference, const std::string& device,
+                              bool in_python) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject().Key("impl").String("torch_ext").Key("framework").String(reference.framework);
-  json.Key("device").String(device).Key("file_name").String(candidate.op_name + ".cc");
+  json.Key("device").String(device);
+  json.Key("file_name").String(candidate.op_name + (in_python ? ".py" : ".cc"));
+  if (in_python) json.Key("inline").Bool(true);
   json.Key("library").String(extension.library).Key("module").String(extension.module);
   json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
   json.Key("functions").BeginArray();

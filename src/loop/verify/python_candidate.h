@@ -26,7 +26,8 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
                                     const std::string& device);
 // An extension that is called with a task's inputs.
 std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
-                              const Reference& reference, const std::string& device);
+                              const Reference& reference, const std::string& device,
+                              bool in_python);
 // An extension that is driven by a test's text.
 std::string DescribeTest(const BuiltExtension& extension, const std::string& device);
 // Python code with its test behind it.
