@@ -114,7 +114,8 @@ class KernelEmitter {
         "<cstdint>\n#include <cstring>\n"
         "#include <initializer_list>\n#include <limits>\n#include <memory>\n#include <numeric>\n"
         "#include <type_traits>\n#include <vector>\n\n";
-    const bool tiles = std::any_of(calls_.begin(), calls_.end(), [](const GroupFunction& call) { return call.tiles; });
+    const bool tiles = std::any_of(calls_.begin(), calls_.end(),
+                                   [](const GroupFunction& call) { return call.tiles; });
     if (tiles) text += ContractionPrelude() + "\n";
     text += "namespace {\n\n";
     if (functions_.find("kLanes") != std::string::npos)
@@ -219,7 +220,9 @@ class KernelEmitter {
       std::string text = call.name + "(";
       for (const Argument& argument : call.arguments) {
         const int id = argument.tensor;
-        text += id < 0 ? "nullptr" : names_.tensor[static_cast<size_t>(id)] + (used.count(id) > 0 ? ".get()" : "");
+        text += id < 0
+                    ? "nullptr"
+                    : names_.tensor[static_cast<size_t>(id)] + (used.count(id) > 0 ? ".get()" : "");
         if (argument.offset != 0) text += " + " + std::to_string(argument.offset);
         text += ", ";
       }

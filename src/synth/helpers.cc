@@ -375,8 +375,8 @@ static inline double erfinv(double y) {
   const double a = 2.0 / (3.14159265358979324 * 0.147) + 0.5 * w;
   double x = std::copysign(std::sqrt(std::sqrt(a * a - w / 0.147) - a), y);
   for (int step = 0; step < 3; ++step) {
-    const double off = std::fabs(y) > 0.5 ? std::copysign(std::erfc(1.0 * std::fabs(x)) - (1.0 - std::fabs(y)), -y)
-                                          : std::erf(x) - y;
+    const double above = (1.0 - std::fabs(y)) - std::erfc(std::fabs(x));  // of |x|
+    const double off = std::fabs(y) > 0.5 ? (y < 0 ? -above : above) : std::erf(x) - y;
     x -= off / (1.12837916709551257 * std::exp(-x * x));
   }
   return x;
