@@ -569,6 +569,16 @@ Result<std::string> EmitFolded(const MatmulSpec& spec, int64_t row_stride, const
 
 }  // namespace
 
+Status CheckMatmul(const MatmulSpec& spec) {
+  KERF_RETURN_IF_ERROR(CheckOperand(spec, spec.a, "a"));
+  KERF_RETURN_IF_ERROR(CheckOperand(spec, spec.b, "b"));
+  if (!CanBeAccumulated(spec.accumulate)) {
+    return InvalidInput(std::string("matmul: sums cannot be kept in ") +
+                        DTypeName(spec.accumulate));
+  }
+  return {};
+}
+
 MatmulForm ChooseMatmulForm(const MatmulSpec& spec) {
   if (Product(spec.batch) * spec.m * spec.n == 0) return MatmulForm::kNothing;
   if (spec.k == 0) return MatmulForm::kZero;
@@ -650,12 +660,7 @@ std::string EmitMatmulForm(const MatmulSpec& spec, const std::string& function_n
 Result<std::string> EmitMatmul(const MatmulSpec& spec, const std::string& function_name,
                                const Epilogue& epilogue, const CpuTarget& target) {
   KERF_RETURN_IF_ERROR(CheckParameters(epilogue));
-  KERF_RETURN_IF_ERROR(CheckOperand(spec, spec.a, "a"));
-  KERF_RETURN_IF_ERROR(CheckOperand(spec, spec.b, "b"));
-  if (!CanBeAccumulated(spec.accumulate)) {
-    return InvalidInput(std::string("matmul: sums cannot be kept in ") +
-                        DTypeName(spec.accumulate));
-  }
+  KERF_RETURN_IF_ERROR(CheckMatmul(spec));
   if (const auto stride = FoldedRowStride(spec)) {
     return EmitFolded(spec, *stride, function_name, epilogue, target);
   }

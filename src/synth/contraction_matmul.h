@@ -16,6 +16,9 @@ enum class MatmulForm {
   kBlocked,
 };
 
+// kInvalidInput when types or strides are not those of a product.
+Status CheckMatmul(const MatmulSpec& spec);
+
 MatmulForm ChooseMatmulForm(const MatmulSpec& spec);
 
 // Into how many parts the sums are cut so that there is work for all threads; 1: they are not.
