@@ -25,6 +25,8 @@ std::vector<Verb> AllVerbs() {
       DebugClassifyVerb(),  //
       DebugHistoryVerb(),   //
       DebugCheckVerb(),     //
+      DatasetImportVerb(),  //
+      DatasetExportVerb(),  //
       ConfigShowVerb(),     //
       DevicesVerb(),        //
       DoctorVerb(),         //

@@ -10,6 +10,8 @@
 namespace kerf::cli {
 
 Verb CompletionVerb();
+Verb DatasetExportVerb();
+Verb DatasetImportVerb();
 Verb DebugCheckVerb();
 Verb DebugClassifyVerb();
 Verb DebugExtractVerb();
