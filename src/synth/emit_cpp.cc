@@ -251,11 +251,29 @@ class KernelEmitter {
     entry_.Line("if (call->n_inputs < " + std::to_string(inputs) + " || call->n_params < " +
                 std::to_string(params) + " || call->n_outputs != " +
                 std::to_string(plan_.program.outputs.size()) + ") return 1;");
+    for (const SpecialisedNumber& number : graph_.specialised) EmitNumberCheck(number);
     for (const int id : plan_.program.inputs) {
       const Tensor& t = tensor(id);
       if (t.source.kind != GraphInput::Source::kConstant)
         entry_.Line("if (!has_shape(call->" + Array(t) + ", " + ShapeList(t) + ")) return 1;");
     }
+  }
+
+  // A number the graph takes for granted.
+  void EmitNumberCheck(const SpecialisedNumber& number) {
+    const auto value = number.value.AsNumber();
+    if (!value.has_value()) return;
+    const std::string at = "call->inputs[" + std::to_string(number.index) + "]";
+    const GraphArg::Kind kind = number.value.kind();
+    const char* type = kind == GraphArg::Kind::kInt    ? "int64_t"
+                       : kind == GraphArg::Kind::kBool ? "bool"
+                                                       : "double";
+    const std::string text =
+        kind == GraphArg::Kind::kInt
+            ? std::to_string(*number.value.AsInt())
+            : Literal({.op = Op::kConst, .type = DType::kFloat64, .number = *value});
+    entry_.Line("if (" + at + ".data == nullptr || *kerf_data<const " + type + ">(" + at +
+                ") != " + text + ") return 1;");
   }
 
   const Plan& plan_;
