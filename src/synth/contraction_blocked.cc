@@ -203,7 +203,7 @@ std::string EmitBlocked(const MatmulSpec& spec, FormValues values, const CpuTarg
       spec.a.structure != Structure::kFull || spec.b.structure != Structure::kFull;
   // 384 terms: a panel of b is one and a half times the first-level cache, and streams from the
   // second; measured best of 256, 384 and 512 on Zen 4. Spread evenly.
-  const int64_t most_depth = 384 * 4 / bytes;
+  const int64_t most_depth = int64_t{384} * 4 / bytes;
   const int64_t depth = CeilDiv(spec.k, CeilDiv(spec.k, most_depth));
   const int64_t most_rows = structured ? 256 : 512;
   const int64_t most_cols = structured ? 256 : 1024;
