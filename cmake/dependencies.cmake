@@ -26,3 +26,8 @@ kerf_import_archive(yaml yaml-cpp/yaml.h yaml-cpp)
 set(CMAKE_FIND_LIBRARY_SUFFIXES ${CMAKE_FIND_LIBRARY_SUFFIXES_SHARED_FIRST})
 find_package(GTest REQUIRED)
 find_package(benchmark QUIET)
+
+# Headers only: libcurl is loaded at run time (docs/decisions/0008-http-client.md).
+find_path(curl_INCLUDE curl/curl.h REQUIRED)
+add_library(kerf_dep_curl INTERFACE)
+target_include_directories(kerf_dep_curl SYSTEM INTERFACE ${curl_INCLUDE})

@@ -29,6 +29,10 @@ if TorchDispatchMode is not None:
     class _Widen(TorchDispatchMode):
         """Where a model asks for a narrow float by name, it gets the wide one: .float(), zeros(dtype=…)."""
 
+        @classmethod
+        def _should_skip_dynamo(cls):
+            return False  # torch would import its compiler, more than a second, to keep it out of this class
+
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             kwargs = dict(kwargs or {})
             name = NAMES.get(kwargs.get("dtype"))

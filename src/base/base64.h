@@ -8,5 +8,6 @@ namespace kerf {
 
 // Standard alphabet with padding; nullopt for anything else.
 std::optional<std::string> DecodeBase64(std::string_view text);
+std::string EncodeBase64(std::string_view bytes);
 
 }  // namespace kerf

@@ -206,7 +206,8 @@ TEST(Help, EveryVerbFitsOneScreen) {
   std::vector<std::string> texts = {OverviewHelp(verbs, out)};
   for (const Verb& verb : verbs) texts.push_back(VerbHelp(verb, out));
   for (const std::string& text : texts) {
-    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40) << text;
+    // As high as a window on a laptop's screen.
+    EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 52) << text;
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = text.find('\n', begin);
       ASSERT_NE(end, std::string::npos) << text;

@@ -13,6 +13,7 @@ class FakeOutput : public Output {
   void Data(std::string_view bytes) override { data += bytes; }
   void Note(std::string_view line) override { notes += std::string(line) + "\n"; }
   void Progress(std::string_view line) override { progress = line; }
+  [[nodiscard]] bool Live() const override { return live; }
   void Fail(const Error& error) override { failures += "kerf: " + error.message + "\n"; }
   Status Flush() override {
     if (flush_fails) return IoError("cannot write to standard output: it is a test");
@@ -32,6 +33,7 @@ class FakeOutput : public Output {
   std::string progress;
   bool flush_fails = false;
   bool colour = false;
+  bool live = false;
   int width = 0;
 };
 

@@ -9,12 +9,25 @@
 
 namespace kerf::cli {
 
+Verb ArgsVerb();
 Verb CompletionVerb();
+Verb DatasetExportVerb();
+Verb DatasetImportVerb();
+Verb DebugCheckVerb();
+Verb DebugClassifyVerb();
+Verb DebugExtractVerb();
+Verb DebugHistoryVerb();
+Verb ConfigShowVerb();
 Verb DevicesVerb();
 Verb DoctorVerb();
+Verb DumpCheckVerb();
+Verb DumpLsVerb();
+Verb DumpShowVerb();
 Verb HelpVerb();
+Verb InsightVerb();
 Verb ManVerb();
 Verb TaskCheckVerb();
+Verb TaskGraphVerb();
 Verb TraceAppendVerb();
 Verb TraceCheckVerb();
 Verb TraceDiffVerb();
@@ -22,7 +35,9 @@ Verb TraceExportVerb();
 Verb TraceLsVerb();
 Verb TraceShowVerb();
 Verb TraceIndexVerb();
+Verb TraceReplayVerb();
 Verb TraceSearchVerb();
+Verb RunVerb();
 Verb VerifyVerb();
 Verb VersionVerb();
 

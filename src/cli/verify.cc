@@ -7,20 +7,24 @@
 #include <utility>
 
 #include "base/json_writer.h"
+#include "cli/build_info.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/verdict_text.h"
 #include "cli/verify_input.h"
-#include "cli/verify_setup.h"
+#include "loop/conduct/devices.h"
+#include "loop/conduct/verify_setup.h"
 #include "loop/verify/keep_project.h"
 
 namespace kerf::cli {
 namespace {
 
+using conduct::TestSetup;
+using conduct::VerifyRequest;
+using conduct::VerifySetup;
+
 Result<VerifyRequest> ParseRequest(const Args& args) {
   VerifyRequest request;
-  request.task_path = args.Positional(0);
-  request.framework = args.Get("--framework");
   request.backend = args.Get("--backend");
   request.seeds = args.GetNumber("--seeds").value_or(3);
   request.timeout_s = args.GetNumber("--timeout").value_or(0);
@@ -30,6 +34,7 @@ Result<VerifyRequest> ParseRequest(const Args& args) {
   request.profile = args.Has("--profile");
   request.cold_cache = args.Get("--cache") == "cold";
   request.compat_aikg = args.Get("--compat") == "aikg";
+  request.label_path = args.Get("--label");
   if (request.seeds < 1 || request.seeds > 1000) return InvalidInput("--seeds takes 1 to 1000");
   if (request.timeout_s > 86'400) return InvalidInput("--timeout takes 1 to 86400 seconds");
   if (threads < 1 || threads > 4096) return InvalidInput("--threads takes 1 to 4096");
@@ -91,10 +96,40 @@ std::string VerdictLine(const std::string& id, const Verdict& verdict) {
   return line;
 }
 
+conduct::VerifyPorts Ports(Context& context) {
+  return {context.fs, context.clock, GetBuildInfo().version,
+          [&context](const std::string& what) { context.out.Progress(what); }};
+}
+
+// A verifier for the task, and the device it works on.
+struct Bench {
+  std::optional<conduct::Devices> devices;
+  std::optional<device::Lease> lease;
+  VerifySetup setup;
+};
+
+Result<Bench> SetUp(const Args& args, const VerifyRequest& request, Context& context) {
+  Bench bench;
+  KERF_ASSIGN_OR_RETURN(task::TaskFile task,
+                        task::ReadTaskFile(context.fs, args.Positional(0),
+                                           task::ParseFramework(args.Get("--framework"))));
+  if (request.backend == "cuda") {
+    KERF_ASSIGN_OR_RETURN(bench.devices, conduct::Devices::Open("cuda", 0, context.clock));
+    context.out.Progress("waiting for a GPU");
+    KERF_ASSIGN_OR_RETURN(device::Lease lease, bench.devices->Acquire("kerf verify", {}));
+    bench.lease.emplace(std::move(lease));
+  }
+  const device::Device* device = bench.lease.has_value() ? &bench.lease->device() : nullptr;
+  KERF_ASSIGN_OR_RETURN(
+      bench.setup, conduct::SetUpVerification(std::move(task), request, device, Ports(context)));
+  return bench;
+}
+
 // Verdicts for candidates as they come; one answer for each line, at once.
 Result<int> JudgeStream(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
-  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  KERF_ASSIGN_OR_RETURN(const Bench bench, SetUp(args, request, context));
+  const VerifySetup& setup = bench.setup;
   LineReader reader(context.stdin_fd);
   std::string line;
   bool all_passed = true;
@@ -115,11 +150,16 @@ Result<int> JudgeStream(const Args& args, Context& context) {
   return all_passed ? kExitDone : kExitNegative;
 }
 
-// A torch extension whose task is a test that drives it; nullopt when the task is an ordinary one.
-Result<std::optional<Verdict>> JudgeByTest(const VerifyRequest& request, Candidate& candidate,
+// A torch extension or Triton code whose task is a test that drives it; nullopt when the task is an
+// ordinary one.
+Result<std::optional<Verdict>> JudgeByTest(const std::string& task_path,
+                                           const VerifyRequest& request, Candidate& candidate,
                                            Context& context) {
-  if (candidate.impl != Impl::kTorchExt) return std::optional<Verdict>();
-  KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test, SetUpTestDrive(request, context));
+  if (candidate.impl != Impl::kTorchExt && candidate.impl != Impl::kTriton) {
+    return std::optional<Verdict>();
+  }
+  KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test,
+                        conduct::SetUpTestDrive(task_path, request, Ports(context)));
   if (!test.has_value()) return std::optional<Verdict>();
   candidate.op_name = test->op_name;
   context.out.Progress("judging " + candidate.name);
@@ -142,12 +182,13 @@ Result<int> JudgeOne(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Candidate candidate,
                         ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
   KERF_ASSIGN_OR_RETURN(const std::optional<Verdict> by_test,
-                        JudgeByTest(request, candidate, context));
+                        JudgeByTest(args.Positional(0), request, candidate, context));
   if (by_test.has_value()) {
     if (!keep.empty()) context.out.Note("--keep needs a task file; a test is its own project");
     return Show(*by_test, args, context);
   }
-  KERF_ASSIGN_OR_RETURN(const VerifySetup setup, SetUpVerification(request, context));
+  KERF_ASSIGN_OR_RETURN(const Bench bench, SetUp(args, request, context));
+  const VerifySetup& setup = bench.setup;
   candidate.op_name = setup.task.op_name;
   context.out.Progress("judging " + candidate.name);
   KERF_ASSIGN_OR_RETURN(const Verdict verdict, setup.verifier->Verify(candidate));
@@ -224,6 +265,9 @@ Verb VerifyVerb() {
                  .value_name = "TOOL",
                  .help = "also tell what this tool would say",
                  .choices = {"aikg"}},
+                {.name = "--label",
+                 .value_name = "FILE",
+                 .help = "with a test as TASK: the original source, whose results are expected"},
                 {.name = "--keep",
                  .value_name = "DIR",
                  .help = "leave task, candidate and a script that runs both without kerf"},

@@ -16,11 +16,9 @@ struct Attempts {
 };
 
 std::vector<Charge> ChargesOf(const std::vector<Attempt>& attempts, const std::string& model,
-                              bool free) {
+                              std::optional<int64_t> cost) {
   std::vector<Charge> charges;
-  for (const Attempt& attempt : attempts) {
-    charges.push_back({model, attempt.usage, free ? std::optional<int64_t>(0) : std::nullopt});
-  }
+  for (const Attempt& attempt : attempts) charges.push_back({model, attempt.usage, cost});
   return charges;
 }
 
@@ -29,19 +27,38 @@ std::vector<Charge> ChargesOf(const std::vector<Attempt>& attempts, const std::s
 BudgetedProvider::BudgetedProvider(std::unique_ptr<Provider> inner, Ledger& ledger, Options options)
     : options_(std::move(options)), ledger_(ledger), inner_(std::move(inner)) {}
 
-void BudgetedProvider::Ask(Request request, Done done) {
-  Usage estimate;
-  if (!options_.free) {
-    estimate = {.input_total = EstimateTokens(request.messages),
-                .output_total = options_.output_tokens,
-                .source = Usage::Source::kEstimated};
+// What a call may use at most, as far as anybody knows.
+Usage BudgetedProvider::Estimate(const Request& request) const {
+  if (options_.model.empty()) return {};
+  return {.input_total = EstimateTokens(request.messages),
+          .output_total = options_.output_tokens,
+          .source = Usage::Source::kEstimated};
+}
+
+// Under the name it was asked by, else under the one that answered.
+std::vector<Charge> BudgetedProvider::Charges(const Result<Reply>& reply,
+                                              std::vector<Attempt> attempts) const {
+  const std::optional<int64_t> free = options_.free ? std::optional<int64_t>(0) : std::nullopt;
+  if (!reply.ok()) return ChargesOf(attempts, options_.model, free);
+  if (attempts.empty()) attempts.push_back({.usage = reply->usage});
+  if (reply->cost.has_value()) {
+    // A provider that knows its cost (recorded, scripted) says it once for all attempts.
+    std::vector<Charge> charges = ChargesOf(attempts, options_.model, 0);
+    charges.back().cost = reply->cost;
+    return charges;
   }
-  Result<Ledger::Hold> hold = options_.free ? Result<Ledger::Hold>(Ledger::Hold{})
-                                            : ledger_.Reserve(options_.model, estimate);
+  for (const std::string& model : {options_.model, reply->model}) {
+    if (ledger_.prices().Find(model).has_value()) return ChargesOf(attempts, model, std::nullopt);
+  }
+  return ChargesOf(attempts, options_.model, free);
+}
+
+void BudgetedProvider::Ask(Request request, Done done) {
+  Result<Ledger::Hold> hold = ledger_.Reserve(
+      options_.model, Estimate(request), options_.free ? std::optional<int64_t>(0) : std::nullopt);
   if (!hold.ok()) return done(std::move(hold).error());
   auto attempts = std::make_shared<Attempts>();
-  auto outer = std::move(request.on_attempt);
-  request.on_attempt = [attempts, outer = std::move(outer)](const Attempt& attempt) {
+  request.on_attempt = [attempts, outer = std::move(request.on_attempt)](const Attempt& attempt) {
     {
       const std::lock_guard lock(attempts->mu);
       attempts->list.push_back(attempt);
@@ -52,23 +69,16 @@ void BudgetedProvider::Ask(Request request, Done done) {
   const std::string owner = request.owner;
   inner_->Ask(std::move(request), [this, attempts, hold = *hold, agent, owner,
                                    done = std::move(done)](Result<Reply> reply) {
-    std::vector<Charge> charges;
+    std::vector<Attempt> list;
     {
       const std::lock_guard lock(attempts->mu);
-      charges = ChargesOf(attempts->list, options_.model, options_.free);
+      list = attempts->list;
     }
+    const std::vector<Charge> charges = Charges(reply, std::move(list));
     if (reply.ok()) {
-      // A provider that knows its cost (recorded, scripted) says it once for all attempts.
-      if (charges.empty()) {
-        charges = ChargesOf({Attempt{.http_status = 0, .usage = reply->usage}}, options_.model,
-                            options_.free);
-      }
-      if (reply->cost.has_value()) {
-        for (Charge& charge : charges) charge.cost = 0;
-        charges.back().cost = reply->cost;
-      }
-      if (!charges.back().cost.has_value()) reply->price_version = ledger_.prices().version();
+      const bool priced = !charges.back().cost.has_value();
       reply->cost = ledger_.CostOf(charges);
+      if (priced && reply->cost.has_value()) reply->price_version = ledger_.prices().version();
     }
     ledger_.Settle(hold, agent, owner, charges, !reply.ok());
     done(std::move(reply));

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "llm/ledger.h"
 #include "llm/provider.h"
@@ -13,12 +14,12 @@ namespace kerf::llm {
 class BudgetedProvider : public Provider {
  public:
   struct Options {
-    // As the price table has it: "gpt-5".
+    // As the price table has it: "gpt-5". Empty: it uses no tokens (the synthesizer).
     std::string model;
     // The most a reply can take: max_tokens of the sampling. Without one a call is estimated at
     // this, and may use more.
     int64_t output_tokens = 8192;
-    // Replies of this provider cost nothing unless they say otherwise.
+    // No price is needed: replies cost nothing unless they, or their model's price, say otherwise.
     bool free = false;
   };
 
@@ -30,6 +31,10 @@ class BudgetedProvider : public Provider {
   [[nodiscard]] std::string name() const override { return inner_->name(); }
 
  private:
+  [[nodiscard]] Usage Estimate(const Request& request) const;
+  [[nodiscard]] std::vector<Charge> Charges(const Result<Reply>& reply,
+                                            std::vector<Attempt> attempts) const;
+
   const Options options_;
   Ledger& ledger_;
   const std::unique_ptr<Provider> inner_;

@@ -48,10 +48,12 @@ void WriteAccounts(JsonWriter& json, const std::map<std::string, Account>& accou
 Ledger::Ledger(PriceTable prices, BudgetLimits limits)
     : prices_(std::move(prices)), limits_(limits) {}
 
-Result<Ledger::Hold> Ledger::Reserve(const std::string& model, const Usage& estimate) {
+Result<Ledger::Hold> Ledger::Reserve(const std::string& model, const Usage& estimate,
+                                     std::optional<int64_t> known_cost) {
   Hold hold{estimate.input_total + estimate.output_total, 0};
   if (limits_.max_cost.has_value()) {
-    const std::optional<int64_t> cost = prices_.Cost(model, estimate);
+    const std::optional<int64_t> cost =
+        known_cost.has_value() ? known_cost : prices_.Cost(model, estimate);
     if (!cost.has_value()) {
       return Denied(kBudgetPrefix + ("the price of model '" + model) +
                     "' is not known, so --max-cost cannot be kept; add it to the price file or "

@@ -58,7 +58,9 @@ class Ledger {
   // beside what was used and what is set aside; IsBudgetError() tells such an Error from others.
   // Also kDenied when max_cost is set and the model's price is unknown: the limit could not be
   // kept.
-  Result<Hold> Reserve(const std::string& model, const Usage& estimate);
+  // `known_cost`: without a table.
+  Result<Hold> Reserve(const std::string& model, const Usage& estimate,
+                       std::optional<int64_t> known_cost = std::nullopt);
   // Replaces the hold by what was really used. Every hold is settled once.
   void Settle(const Hold& hold, const std::string& agent, const std::string& owner,
               const std::vector<Charge>& charges, bool failed);

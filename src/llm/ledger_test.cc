@@ -184,5 +184,30 @@ TEST(BudgetedProvider, CountsWhatAFailedCallUsed) {
   EXPECT_EQ(ledger.Total().failed, 1);
 }
 
+TEST(BudgetedProvider, FreeModelsKeepTheLimitOnTokensToo) {
+  Ledger ledger(Table(), {.max_tokens_total = 300, .max_cost = 1});
+  const char* script = R"([{"text": "a", "usage": {"input": 100, "output": 50}, "repeat": true}])";
+  BudgetedProvider scripted(Scripted(script), ledger,
+                            {.model = "s.json", .output_tokens = 130, .free = true});
+  BudgetedProvider synth(Scripted(R"([{"text": "b", "repeat": true}])"), ledger,
+                         {.output_tokens = 1000, .free = true});
+  std::vector<bool> fine;
+  const auto keep = [&](const Result<Reply>& reply) {
+    fine.push_back(reply.ok() && reply->cost == 0);
+  };
+  for (int i = 0; i < 3; ++i) scripted.Ask({.messages = {{"user", "hi"}}}, keep);
+  synth.Ask({}, keep);
+  EXPECT_EQ(fine, (std::vector<bool>{true, true, false, true}));
+}
+
+TEST(BudgetedProvider, PricesByTheModelThatAnsweredWhenTheOneAskedForHasNoPrice) {
+  Ledger ledger(Table(), {});
+  BudgetedProvider provider(
+      Scripted(R"([{"text": "a", "model": "m", "usage": {"input": 1, "output": 0}}])"), ledger,
+      {.model = "an-alias"});
+  provider.Ask({}, [](const Result<Reply>& reply) { EXPECT_EQ(reply->cost, 1000); });
+  EXPECT_EQ(ledger.Total().unpriced_tokens, 0);
+}
+
 }  // namespace
 }  // namespace kerf::llm

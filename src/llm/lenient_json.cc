@@ -155,8 +155,10 @@ class Parser {
       SkipSpace();
       if (AtEnd()) return Truncated("the text ends inside the object");
       if (text_[at_] == '}') break;
-      auto& [name, member] = value.members.emplace_back();
+      std::string name;
       if (!Name(name)) return false;
+      value.names.push_back(name);
+      LenientValue& member = value.items.emplace_back();
       if (depth == 0) result_.names.insert(name);
       SkipSpace();
       if (AtEnd()) return Truncated("the text ends after the name \"" + name + "\"");
@@ -293,8 +295,8 @@ class Parser {
 }  // namespace
 
 const LenientValue* LenientValue::Find(std::string_view name) const {
-  for (auto member = members.rbegin(); member != members.rend(); ++member) {
-    if (member->first == name) return &member->second;
+  for (size_t i = names.size(); i > 0; --i) {
+    if (names[i - 1] == name) return &items[i - 1];
   }
   return nullptr;
 }

@@ -10,7 +10,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace kerf::llm {
@@ -18,8 +17,8 @@ namespace kerf::llm {
 struct LenientValue {
   enum class Type { kNull, kBool, kNumber, kString, kArray, kObject } type = Type::kNull;
   std::string text;  // of a string; of a number, its digits; of a bool, "true" or "false"
-  std::vector<LenientValue> items;
-  std::vector<std::pair<std::string, LenientValue>> members;  // in order; the last of a name counts
+  std::vector<LenientValue> items;  // of a list; of an object, the values
+  std::vector<std::string> names;   // of an object, one for each item; the last of a name counts
 
   // nullptr when there is none.
   [[nodiscard]] const LenientValue* Find(std::string_view name) const;

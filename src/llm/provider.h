@@ -87,7 +87,9 @@ struct Reply {
   std::string provider;         // "openai", "anthropic", "kerf.recorded", "kerf.synth"
   std::string model;            // the one that answered
   std::string request_id;       // the endpoint's
-  std::string request_sha256;   // of the canonical request
+  std::string request_sha256;   // of the canonical request, which has the next two in it
+  std::string asked;            // Provider::name()
+  std::string sampling;         // EncodeSampling(); empty: nothing was set
   std::vector<Attempt> attempts;
   std::vector<std::string> notes;  // "parameter temperature dropped: not supported"
   double first_token_s = 0;

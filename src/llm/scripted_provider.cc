@@ -204,6 +204,7 @@ void ScriptedProvider::Ask(Request request, Done done) {
   reply.provider = name();
   if (reply.model.empty()) reply.model = name();
   reply.request_sha256 = RequestSha256(name(), request.messages, {});
+  reply.asked = name();
   reply.took_s = entry.delay_s;
   Attempt attempt{.cause = entry.error.has_value() ? entry.error->message : "",
                   .took_s = entry.delay_s,

@@ -90,7 +90,10 @@ SplitText SplitThinking(std::string_view reply) {
     split.open = close == kNone;
     AddReasoning(split, rest.substr(begin, split.open ? kNone : close - begin));
     rest = split.open ? std::string_view() : rest.substr(close + first->close.size());
-    if (split.text.empty()) rest = TrimLeft(rest);
+    if (TrimLeft(split.text).empty()) {
+      split.text.clear();
+      rest = TrimLeft(rest);
+    }
   }
   split.text += rest;
   if (!found) split.text = reply;

@@ -86,8 +86,11 @@ Result<std::string> Extract(FileSystem& fs, const std::string& cache_dir) {
   const std::string folder = JoinPath(parent, ContentHash().substr(0, 16));
   if (IsWhole(fs, folder)) return folder;
   const std::string own = folder + "." + Hex64(MakeRandomIds()->Next());
-  Status written = WriteAll(fs, own + ".new");
-  if (written.ok()) written = fs.Rename(own + ".new", folder);
+  if (Status all = WriteAll(fs, own + ".new"); !all.ok()) {
+    RemoveAll(fs, own + ".new");
+    return std::move(all).error();
+  }
+  Status written = fs.Rename(own + ".new", folder);
   if (!written.ok() && !IsWhole(fs, folder)) {
     (void)fs.Rename(folder, own + ".old");
     written = fs.Rename(own + ".new", folder);

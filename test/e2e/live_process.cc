@@ -46,6 +46,8 @@ LiveProcess::~LiveProcess() {
   ::close(output_);
 }
 
+void LiveProcess::Signal(int signal) { ::kill(pid_, signal); }
+
 bool LiveProcess::Send(const std::string& text) {
   size_t sent = 0;
   while (sent < text.size()) {

@@ -27,6 +27,8 @@ class LiveProcess {
   std::vector<std::string> ReadFor(std::chrono::microseconds time);
   // SIGKILL, then all whole lines that were printed before.
   std::vector<std::string> Kill();
+  void Signal(int signal);
+  [[nodiscard]] int pid() const { return pid_; }
   // Waits for the end; the exit code, or 128 + the signal.
   int Wait();
 

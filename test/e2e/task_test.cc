@@ -26,8 +26,9 @@ class TaskCheck : public ::testing::Test {
     std::filesystem::copy_file(KERF_BINARY, binary_);
   }
 
-  ProcessOutcome Check(std::vector<std::string> words) {
-    words.insert(words.begin(), {binary_, "task", "check"});
+  ProcessOutcome Check(const std::vector<std::string>& words) { return Task("check", words); }
+  ProcessOutcome Task(const std::string& verb, std::vector<std::string> words) {
+    words.insert(words.begin(), {binary_, "task", verb});
     std::string python = kSource + "/.venv/bin/python";
     if (const char* own = std::getenv("KERF_PYTHON")) python = own;
     const auto outcome = RunProcess(
@@ -122,6 +123,35 @@ TEST_F(TaskCheck, RefusesWhatIsNoTaskWithoutRunningIt) {
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.stderr_text, HasSubstr("Missing required components in task_desc"));
   EXPECT_EQ(Check({kSource + "/examples/tasks/relu_numpy.py", "--seeds", "0"}).exit_code, 2);
+}
+
+using TaskGraph = TaskCheck;
+
+TEST_F(TaskGraph, ShowsOperationsWithTheirLines) {
+  const ProcessOutcome outcome = Task("graph", {kSource + "/examples/tasks/softmax_torch.py"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("aten._softmax.default"));
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("torch.softmax(x"));
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("returns %1"));
+}
+
+TEST_F(TaskGraph, PrintsTheDocumentItself) {
+  const ProcessOutcome outcome =
+      Task("graph", {kSource + "/examples/tasks/relu_numpy.py", "--json"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  const Json graph = Json::parse(outcome.stdout_text);
+  EXPECT_EQ(graph.at("format"), "kerf.graph");
+  EXPECT_EQ(graph.at("capture"), "numpy");
+}
+
+TEST_F(TaskGraph, ExitsWithOneWhenATaskCannotBeCaptured) {
+  const ProcessOutcome outcome =
+      Task("graph", {kSource + "/test/data/tasks/random_output_numpy.py"});
+  if (outcome.exit_code == 3) GTEST_SKIP() << outcome.stderr_text;
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.stderr_text;
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("not captured: random numbers (line "));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ LEVELS = {
     "synth": 3,
     "dataset": 3,
     "replay/*": 3,
+    "loop/conduct": 4,
     "loop": 4,
     "replay": 4,
     "batch": 4,

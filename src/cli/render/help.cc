@@ -121,8 +121,11 @@ std::string UsageLine(const Verb& verb) {
   for (const Flag& flag : verb.flags) {
     if (flag.required) add_flag(flag);
   }
+  // The list below names them all; a usage of many lines helps nobody.
+  constexpr size_t kMostFlags = 16;
+  if (verb.flags.size() > kMostFlags) usage += " [flags]";
   for (const Flag& flag : verb.flags) {
-    if (!flag.required) add_flag(flag);
+    if (!flag.required && verb.flags.size() <= kMostFlags) add_flag(flag);
   }
   for (const Positional& positional : verb.positionals) {
     const std::string name = positional.name + (positional.repeated ? "…" : "");

@@ -74,13 +74,22 @@ class StreamOutput : public Output {
     Say(Printable(line));
   }
 
-  void Progress(std::string_view line) override {
-    if (!stderr_is_terminal_ || Variable("TERM") == "dumb") return;
-    if (line.empty() && !progress_shown_) return;
+  void Progress(std::string_view lines) override {
+    if (!Live() || (lines.empty() && progress_lines_ == 0)) return;
     const size_t columns = static_cast<size_t>(TerminalWidth(stderr_fd_));
-    // One column less: a full last column makes some terminals wrap.
-    WriteAll(stderr_fd_, std::string(kClearLine) + Shortened(Printable(line), columns - 1));
-    progress_shown_ = !line.empty();
+    std::string text = progress_lines_ > 0 ? ClearProgress() : std::string(kClearLine);
+    while (!lines.empty()) {
+      const size_t end = lines.find('\n');
+      if (progress_lines_++ > 0) text += '\n';
+      // One column less: a full last column makes some terminals wrap.
+      text += Shortened(Printable(lines.substr(0, end)), columns - 1);
+      lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+    }
+    WriteAll(stderr_fd_, text);
+  }
+
+  [[nodiscard]] bool Live() const override {
+    return stderr_is_terminal_ && Variable("TERM") != "dumb";
   }
 
   void Fail(const Error& error) override {
@@ -119,10 +128,16 @@ class StreamOutput : public Output {
   }
 
   void Say(const std::string& line) {
-    const std::string_view clear = progress_shown_ ? kClearLine : std::string_view();
-    progress_shown_ = false;
     // Nowhere is left to report that stderr cannot be written to.
-    (void)WriteAll(stderr_fd_, std::string(clear) + line + "\n");
+    (void)WriteAll(stderr_fd_, ClearProgress() + line + "\n");
+  }
+
+  std::string ClearProgress() {
+    std::string text;
+    if (progress_lines_ > 0) text = kClearLine;
+    for (; progress_lines_ > 1; --progress_lines_) text += "\x1b[A\x1b[K";
+    progress_lines_ = 0;
+    return text;
   }
 
   const int stdout_fd_;
@@ -131,8 +146,8 @@ class StreamOutput : public Output {
   const bool stderr_is_terminal_;
   const bool colour_;
   std::string buffer_;
-  int failed_errno_ = 0;  // of the first write to stdout that failed; nothing is written after it
-  bool progress_shown_ = false;
+  int failed_errno_ = 0;    // of the first write to stdout that failed; nothing is written after it
+  int progress_lines_ = 0;  // on the screen now
 };
 
 }  // namespace

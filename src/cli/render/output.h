@@ -18,9 +18,11 @@ class Output {
   virtual void Data(std::string_view bytes) = 0;
   // One line on stderr: what is going on.
   virtual void Note(std::string_view line) = 0;
-  // A line on stderr that replaces the previous one on a terminal; nothing when stderr is not one.
-  // Empty clears it.
-  virtual void Progress(std::string_view line) = 0;
+  // Lines on stderr that replace the previous ones on a terminal; nothing when stderr is not one.
+  // Empty clears them.
+  virtual void Progress(std::string_view lines) = 0;
+  // Whether anybody sees the progress; else events are worth a Note().
+  [[nodiscard]] virtual bool Live() const = 0;
   // "kerf: <message>" on stderr, in one line.
   virtual void Fail(const Error& error) = 0;
   // Flushes stdout; an error when the reader has gone or the disk is full.

@@ -79,9 +79,15 @@ void AppendEscape(std::string& out, char32_t c, bool byte) {
   out += '}';
 }
 
+// The common case, which long tables are made of.
+bool IsPlainAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+}
+
 }  // namespace
 
 size_t DisplayWidth(std::string_view text) {
+  if (IsPlainAscii(text)) return text.size();
   size_t width = 0;
   while (!text.empty()) {
     const Utf8Char c = DecodeUtf8(text);
@@ -107,6 +113,7 @@ std::string Shortened(std::string_view text, size_t columns) {
 }
 
 std::string Printable(std::string_view text, Newlines newlines) {
+  if (IsPlainAscii(text)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {

@@ -1,0 +1,42 @@
+"""Turns what no input has a part in into data, or into a fill where all elements are alike.
+
+`read` is the framework's: read.nbytes(known), read.data(known), read.uniform(known): the one number, or None.
+"""
+
+from kerf.graph_build import DType, Node, Value
+
+# Larger ones stay the operations that make them.
+MOST_FOLDED_BYTES = 16 << 10
+
+
+def fold(graph, read):
+    replaced = {}
+
+    def replace(argument, place):
+        if isinstance(argument, list):
+            return [replace(item, place) for item in argument]
+        if not isinstance(argument, Value) or argument.known is None:
+            return argument
+        if id(argument) not in replaced:
+            replaced[id(argument)] = folded(graph, argument, read, place)
+        return replaced[id(argument)]
+
+    old, graph.nodes = graph.nodes, []
+    for node in old:
+        if node.outputs[0].known is None:
+            node.args = {name: replace(argument, node) for name, argument in node.args.items()}
+        graph.nodes.append(node)
+    last = Node("", {}, [], 0, "")
+    graph.outputs = [replace(value, last) for value in graph.outputs]
+
+
+def folded(graph, value, read, place):
+    if not 0 < read.nbytes(value.known) <= MOST_FOLDED_BYTES:
+        return value
+    number = read.uniform(value.known)
+    if number is not None:
+        args = {"size": value.shape, "fill_value": number, "dtype": DType(value.dtype)}
+        return graph.node("aten.full.default", args, [("full", value.dtype, value.shape)], place.line, place.text)[0]
+    if any(value is known for known, _ in graph.inputs):
+        return value
+    return graph.constant("constant", value.dtype, value.shape, read.data(value.known), value.known)

@@ -1,0 +1,77 @@
+#include "cli/config.h"
+
+#include <gtest/gtest.h>
+
+#include "base/fake_file_system.h"
+
+namespace kerf::cli {
+namespace {
+
+std::string NoVariable(const char* /*name*/) { return ""; }
+
+Result<Config> Load(const std::string& yaml) {
+  FakeFileSystem fs;
+  EXPECT_TRUE(WriteFileAtomic(fs, "c.yaml", yaml).ok());
+  return LoadConfig(fs, "c.yaml", NoVariable);
+}
+
+std::string Refusal(const std::string& yaml) {
+  const Result<Config> config = Load(yaml);
+  return config.ok() ? "" : config.error().message;
+}
+
+TEST(Config, TakesAikgsKeys) {
+  const auto config = Load(
+      "agent_model_config: {aul_designer: fast, triton_coder_fix: 'openai:gpt-5'}\n"
+      "log_dir: /logs\n"
+      "profile_settings: {run_times: 50, warmup_times: 5}\n"
+      "presets:\n"
+      "  fast: {api_base: 'http://localhost:8000/v1', model: m, api_key_env: MY_KEY, temperature: "
+      "0.2}\n");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->agent_model_config.at("aul_designer"), "fast");
+  EXPECT_EQ(config->log_dir, "/logs");
+  EXPECT_EQ(config->run_times, 50);
+  EXPECT_EQ(config->presets.at("fast").api_key_env, "MY_KEY");
+  EXPECT_EQ(config->presets.at("fast").sampling.temperature, 0.2);
+  EXPECT_EQ(config->origins.at("log_dir"), "c.yaml:2");
+}
+
+TEST(Config, RefusesUnknownKeysWithTheNearestRightOne) {
+  EXPECT_EQ(Refusal("limit_stps: 3\n"),
+            "c.yaml:1: unknown key 'limit_stps'; did you mean limit_steps?");
+  EXPECT_NE(Refusal("agent_model_config: {aul_desinger: m}\n").find("did you mean aul_designer?"),
+            std::string::npos);
+  EXPECT_NE(Refusal("presets: {a: {modl: m}}\n").find("did you mean model?"), std::string::npos);
+}
+
+TEST(Config, RefusesKeysInFiles) {
+  EXPECT_NE(Refusal("presets: {a: {model: m, api_key: sk-1}}\n").find("api_key_env"),
+            std::string::npos);
+  EXPECT_EQ(Refusal("presets: {a: {model: m, api_key: sk-1}}\n").find("sk-1"), std::string::npos);
+}
+
+TEST(Config, RefusesWrongTypesAndBrokenYaml) {
+  EXPECT_NE(Refusal("limit_steps: many\n").find("c.yaml:1: expected a whole number"),
+            std::string::npos);
+  EXPECT_NE(Refusal("limit_steps: -1\n"), "");
+  EXPECT_NE(Refusal("[1, 2"), "");
+  EXPECT_NE(Refusal("- a\n"), "");
+  EXPECT_NE(Refusal("presets: {a: {provider: openai}}\n").find("has no model"), std::string::npos);
+}
+
+TEST(Config, VariablesWinOverFiles) {
+  FakeFileSystem fs;
+  ASSERT_TRUE(WriteFileAtomic(fs, "kerf.yaml", "model: synth\nlimit_steps: 7\n").ok());
+  const auto config = LoadConfig(fs, "", [](const char* name) {
+    return std::string(name) == "KERF_MODEL" ? std::string("openai:m") : std::string();
+  });
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->model, "openai:m");
+  EXPECT_EQ(config->origins.at("model"), "variable KERF_MODEL");
+  EXPECT_EQ(config->limit_steps, 7);
+  EXPECT_EQ(config->origins.at("limit_steps"), "kerf.yaml:2");
+}
+
+}  // namespace
+}  // namespace kerf::cli

@@ -1,0 +1,150 @@
+// kerf insight: from one kernel dispatch to the directory that MindStudio Insight opens.
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "cli/registry.h"
+#include "cli/render/kernel_args_text.h"
+#include "cli/render/output.h"
+#include "cli/render/step_text.h"
+#include "cli/replay_setup.h"
+#include "replay/collect/msprof.h"
+#include "replay/workspace/workspace_writer.h"
+
+namespace kerf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Result<std::string> WorkspacePath(const Args& args, const ReplayPlan& plan, Context& context) {
+  if (const std::string dir = args.Get("--output-dir"); !dir.empty()) return AbsolutePath(dir);
+  return AbsolutePath("outputs/" + workspace::DefaultWorkspaceName(plan.scene_case,
+                                                                   plan.kernel.name,
+                                                                   context.clock.WallNanos()));
+}
+
+collect::MsprofRequest MsprofOf(const Args& args, const ReplayPlan& plan, const std::string& dir,
+                                Context& context) {
+  collect::MsprofRequest request{.workspace = dir,
+                                 .cann_home = AbsolutePath(args.Get("--cann-home")),
+                                 .simpler_root = AbsolutePath(args.Get("--simpler-root")),
+                                 .pto_isa_root = AbsolutePath(args.Get("--pto-isa-root")),
+                                 .soc_version = plan.options.soc_version.empty()
+                                                    ? DefaultSocVersion(plan.options.platform)
+                                                    : plan.options.soc_version,
+                                 .timeout_minutes = plan.options.timeout_minutes};
+  request.progress = [&context](const std::string& line) { context.out.Note(line); };
+  return request;
+}
+
+void Report(const Args& args, const ReplayPlan& plan, const std::string& dir,
+            const std::string& simulator, Output& out) {
+  if (args.Has("--json")) {
+    Json document = {{"ok", true},
+                     {"workspace", dir},
+                     {"simulator", simulator.empty() ? Json() : Json(simulator)},
+                     {"kernel", plan.kernel.name},
+                     {"shape", KernelShapeName(plan.kernel.shape)},
+                     {"args_source", plan.args_source},
+                     {"notes", plan.args.notes}};
+    out.Data(DumpJson(document) + "\n");
+    return;
+  }
+  out.Data("Insight trace workspace: " + dir + "\n");
+  if (!simulator.empty()) out.Data("MindStudio Insight input: " + simulator + "\n");
+}
+
+Result<int> RunSimpler(const Args& args, Context& context) {
+  const std::string simulator_name = args.Has("--dry-run") ? "none" : args.Get("--simulator");
+  if (simulator_name == "embedded") {
+    return Unavailable(
+        "kerf's own in-core simulator is not part of this version; --simulator none writes the "
+        "workspace, "
+        "--simulator msprof runs it where CANN is");
+  }
+  KERF_ASSIGN_OR_RETURN(const replay::ReplayRequest request, ParseReplayRequest(args));
+  KERF_ASSIGN_OR_RETURN(const replay::ReplayTools tools, MakeReplayTools(context, request));
+  KERF_ASSIGN_OR_RETURN(const ReplayPlan plan, replay::PlanReplay(tools, request));
+  KERF_ASSIGN_OR_RETURN(const std::string dir, WorkspacePath(args, plan, context));
+  context.out.Note(DescribePlan(plan));
+  if (!args.Has("--json")) context.out.Data(SlotTable(plan.args, context.out));
+  for (const std::string& note : plan.args.notes) context.out.Note("note: " + note);
+  KERF_RETURN_IF_ERROR(workspace::WriteWorkspace(context.fs, plan, dir));
+  std::string simulator;
+  if (simulator_name == "msprof") {
+    auto collected = collect::Collect(context.fs, MsprofOf(args, plan, dir, context));
+    if (!collected.ok()) {
+      context.out.Note("Insight trace workspace: " + dir);
+      return std::move(collected).error().Within("insight trace failed");
+    }
+    simulator = *collected;
+  }
+  Report(args, plan, dir, simulator, context.out);
+  return kExitDone;
+}
+
+Result<int> Run(const Args& args, Context& context) {
+  if (args.Get("--backend") == "ptoas") {
+    return Unavailable("--backend ptoas is not part of this version");
+  }
+  return RunSimpler(args, context);
+}
+
+std::vector<Flag> Flags() {
+  std::vector<Flag> flags = ReplayFlags();
+  const std::vector<Flag> launch = LaunchFlags();
+  flags.insert(flags.end(), launch.begin(), launch.end());
+  const std::vector<Flag> own = {
+      {.name = "--backend",
+       .value_name = "B",
+       .help = "what made the kernel",
+       .default_value = "simpler",
+       .choices = {"simpler", "ptoas"}},
+      {.name = "--simulator",
+       .value_name = "S",
+       .help = "what runs the workspace",
+       .default_value = "msprof",
+       .choices = {"msprof", "embedded", "none"}},
+      {.name = "--dry-run", .help = "stop after the workspace, as --simulator none"},
+      {.name = "--output-dir",
+       .value_name = "D",
+       .help = "the workspace; default outputs/insight_trace_…"},
+      {.name = "--simpler-root",
+       .value_name = "D",
+       .help = "checkout of the runtime; default $REPO_ROOT"},
+      {.name = "--pto-isa-root",
+       .value_name = "D",
+       .help = "checkout of pto-isa; default $PTO_ISA_ROOT"},
+      {.name = "--cann-home",
+       .value_name = "D",
+       .help = "CANN; default $CANN_HOME or $ASCEND_HOME_PATH"},
+      JsonFlag()};
+  flags.insert(flags.end(), own.begin(), own.end());
+  return flags;
+}
+
+}  // namespace
+
+Verb InsightVerb() {
+  return {.name = "insight",
+          .summary = "Replay one kernel launch and get its instruction timeline",
+          .details =
+              "Picks a kernel of a scene test (read, never imported), finds its arguments in an "
+              "arg spec, a dump,\n"
+              "a recipe or the test itself, checks them, writes a workspace that builds and runs "
+              "the kernel\n"
+              "alone, and runs it under `msprof op simulator`. Without CANN the workspace is still "
+              "written.",
+          .positionals = {{.name = "MODULE", .help = "a scene test", .required = false}},
+          .flags = Flags(),
+          .examples =
+              {{"kerf insight test_attention.py --case Small --kernel SF --dry-run",
+                "write the workspace only"},
+               {"kerf insight test_attention.py --case Small --func-id 1 --dump-dir outputs/run "
+                "--dispatch-id 5",
+                "a launch of a real run"},
+               {"kerf insight --kernel-source softmax.cpp --core-type aiv --arg-spec softmax.json",
+                "without a scene test"}},
+          .run = Run};
+}
+
+}  // namespace kerf::cli

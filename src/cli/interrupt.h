@@ -1,0 +1,20 @@
+// Ctrl-C: the first time a wish, the second time an order.
+#pragma once
+
+#include <atomic>
+
+namespace kerf::cli {
+
+// While one lives, the first SIGINT or SIGTERM only sets a flag, and the second ends the process at
+// once with exit code 130. One at a time.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  ~InterruptWatch();
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  [[nodiscard]] bool interrupted() const;
+};
+
+}  // namespace kerf::cli

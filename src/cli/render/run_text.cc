@@ -1,0 +1,107 @@
+#include "cli/render/run_text.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/app.h"
+#include "cli/render/step_text.h"
+#include "cli/render/table.h"
+
+namespace kerf::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ResultJson(const RunResult& result) {
+  const conduct::TaskOutcome& outcome = result.outcome;
+  Json json = {{"op_name", result.spec.op_name},     {"task_id", result.spec.task_id},
+               {"impl", ImplName(result.spec.impl)}, {"backend", result.spec.backend},
+               {"arch", result.spec.arch},           {"success", outcome.success},
+               {"because", outcome.because},         {"steps", outcome.steps}};
+  if (outcome.best.has_value()) {
+    json["step"] = outcome.best->step;
+    if (outcome.best->speedup.has_value()) json["speedup"] = *outcome.best->speedup;
+    json["verify_dir"] = outcome.best_dir;
+    json["code"] = outcome.best->code;
+  }
+  if (outcome.error.has_value()) {
+    json["error"] = {{"code", ErrorCodeName(outcome.error->code)},
+                     {"message", outcome.error->message}};
+  }
+  return json;
+}
+
+std::string Money(const llm::Account& total) {
+  if (total.tokens() == 0) return "";
+  std::string text = fmt::format("{} tokens in {} calls", total.tokens(), total.calls);
+  if (total.cost > 0) text += fmt::format(", ${:.4f}", static_cast<double>(total.cost) / 1e9);
+  if (total.unpriced_tokens > 0) text += ", price unknown";
+  return text;
+}
+
+}  // namespace
+
+std::string RunText(const RunReport& report, Output& out) {
+  Table table({{"TASK"},
+               {"RESULT"},
+               {"SPEEDUP", Align::kRight},
+               {"STEPS", Align::kRight},
+               {"WHY IT ENDED"}});
+  size_t passed = 0;
+  for (const RunResult& result : report.results) {
+    const conduct::TaskOutcome& outcome = result.outcome;
+    passed += outcome.success ? 1 : 0;
+    const bool measured = outcome.best.has_value() && outcome.best->speedup.has_value();
+    table.AddRow(
+        {{result.spec.op_name + "/" + result.spec.task_id},
+         {outcome.success ? "passed" : "no kernel", outcome.success ? Style::kGood : Style::kBad},
+         {measured ? fmt::format("{:.2f}x", *outcome.best->speedup) : ""},
+         {std::to_string(outcome.steps)},
+         {outcome.because}});
+  }
+  std::string text = table.Render(out);
+  for (const RunResult& result : report.results) {
+    if (result.outcome.best_dir.empty()) continue;
+    text += "kernel: " + JoinPath(report.log_dir, result.outcome.best_dir) + "\n";
+  }
+  if (report.results.size() > 1) {
+    text += fmt::format("{} of {} passed\n", passed, report.results.size());
+  }
+  if (const std::string money = Money(report.total); !money.empty()) text += money + "\n";
+  text += "trace:  kerf trace show " + report.log_dir + "\n";
+  return text;
+}
+
+std::string RunJson(const RunReport& report) {
+  Json results = Json::array();
+  for (const RunResult& result : report.results) results.push_back(ResultJson(result));
+  const Json document = {{"ok", true},
+                         {"log_dir", report.log_dir},
+                         {"interrupted", report.interrupted},
+                         {"tasks", results},
+                         {"ledger", Json::parse(report.ledger_json, nullptr, false)}};
+  return DumpJson(document) + "\n";
+}
+
+int RunExitCode(const RunReport& report) {
+  if (report.interrupted) return kExitInterrupted;
+  int code = kExitDone;
+  for (const RunResult& result : report.results) {
+    if (result.outcome.success) continue;
+    // What kerf could not find out weighs more than a kernel that is wrong.
+    if (result.outcome.error.has_value()) return ExitCodeOf(result.outcome.error->code);
+    code = kExitNegative;
+  }
+  return code;
+}
+
+Status KeepOutput(const Args& args, FileSystem& fs, const std::vector<RunResult>& results) {
+  const std::string path = args.Get("--output");
+  if (path.empty()) return {};
+  if (results.size() != 1) return InvalidInput("--output takes the kernel of one task");
+  if (!results.front().outcome.best.has_value()) return {};
+  return WriteFileAtomic(fs, path, results.front().outcome.best->code);
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,37 @@
+// What a run came to, in words and as JSON.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "artifact/task_spec.h"
+#include "base/file_system.h"
+#include "base/result.h"
+#include "cli/render/output.h"
+#include "cli/verb.h"
+#include "llm/ledger.h"
+#include "loop/conduct/task.h"
+
+namespace kerf::cli {
+
+struct RunResult {
+  TaskSpec spec;
+  conduct::TaskOutcome outcome;
+};
+
+struct RunReport {
+  std::string log_dir;
+  std::vector<RunResult> results;
+  llm::Account total;
+  std::string ledger_json;
+  bool interrupted = false;
+};
+
+std::string RunText(const RunReport& report, Output& out);
+// One object and a line end.
+std::string RunJson(const RunReport& report);
+int RunExitCode(const RunReport& report);
+// --output: the best kernel of the only task.
+Status KeepOutput(const Args& args, FileSystem& fs, const std::vector<RunResult>& results);
+
+}  // namespace kerf::cli

@@ -1,0 +1,26 @@
+// What `kerf insight` and `kerf args` share: flags, and the request and tools made from them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+#include "replay/replayer.h"
+
+namespace kerf::cli {
+
+// Of the kernel, the case and the arguments.
+std::vector<Flag> ReplayFlags();
+// Of the launch.
+std::vector<Flag> LaunchFlags();
+
+Result<replay::ReplayRequest> ParseReplayRequest(const Args& args);
+
+// Puts the scene reader on the disk and finds an interpreter for it; for a request without a module
+// neither is needed.
+Result<replay::ReplayTools> MakeReplayTools(Context& context, const replay::ReplayRequest& request);
+
+// `path` made absolute, without "." and ".." parts.
+std::string AbsolutePath(const std::string& path);
+
+}  // namespace kerf::cli

@@ -1,0 +1,321 @@
+// kerf run: from task files to verified kernels.
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/cache_dir.h"
+#include "cli/build_info.h"
+#include "cli/interrupt.h"
+#include "cli/models.h"
+#include "cli/registry.h"
+#include "cli/render/output.h"
+#include "cli/render/run_text.h"
+#include "cli/run_request.h"
+#include "cli/run_view.h"
+#include "loop/conduct/driver.h"
+#include "loop/conduct/hardware.h"
+#include "loop/conduct/judge.h"
+#include "loop/conduct/reference_writer.h"
+#include "loop/conduct/task_record.h"
+#include "trace/reader.h"
+
+namespace kerf::cli {
+namespace {
+
+std::vector<std::string> EnvironmentEntries() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return entries;
+}
+
+// AIKG's: a folder of its own for every run.
+std::string FreshLogDir(const Config& config, IdSource& ids) {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::string name = "Task_";
+  uint64_t bits = ids.Next();
+  for (int i = 0; i < 8; ++i, bits /= 36) name += kLetters[bits % 36];
+  return JoinPath(config.log_dir, name);
+}
+
+// The newest run below the configured folder that holds the task.
+Result<std::string> NewestRun(FileSystem& fs, const Config& config, const TaskSpec& spec) {
+  const Result<std::vector<DirEntry>> entries = fs.List(config.log_dir);
+  std::string newest;
+  int64_t newest_time = 0;
+  for (const DirEntry& entry : entries.ok() ? *entries : std::vector<DirEntry>()) {
+    const std::string run = JoinPath(config.log_dir, entry.name);
+    const auto info = fs.Stat(JoinPath(JoinPath(run, spec.op_name), trace::kJournalName));
+    if (!info.ok() || !info->has_value() || (*info)->mtime_ns <= newest_time) continue;
+    newest = run;
+    newest_time = (*info)->mtime_ns;
+  }
+  if (newest.empty()) {
+    return NotFound("no run of " + spec.op_name + " in " + config.log_dir +
+                    " to resume; name it with --log-dir");
+  }
+  return newest;
+}
+
+// Everything the tasks of a run share.
+struct Workshop {
+  Config config;
+  std::string log_dir;
+  std::unique_ptr<IdSource> ids = MakeRandomIds();
+  std::unique_ptr<Models> models;
+  std::optional<llm::PromptLibrary> prompts;
+  trace::Redactor redactor;
+};
+
+Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop, TaskSpec spec,
+                                                Context& context) {
+  conduct::TaskOptions options;
+  KERF_ASSIGN_OR_RETURN(options.hardware, conduct::HardwareText(spec));
+  KERF_ASSIGN_OR_RETURN(options.start, RunStart(args, context.fs));
+  options.rules.limit_steps = spec.limit_steps;
+  options.rules.coder_only = args.Has("--coder-only");
+  options.rules.improve = spec.task_type == "profile";
+  options.rules.self_check = !shop.models->only_synth();
+  options.rules.analyze_error = !shop.models->only_synth();
+  options.log_dir = shop.log_dir;
+  options.model = shop.models->NameOf("");
+  options.spec = std::move(spec);
+  const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
+                                 shop.redactor};
+  const std::string op = options.spec.op_name;
+  const std::string task = options.spec.task_id;
+  if (args.Has("--fork")) {
+    KERF_ASSIGN_OR_RETURN(const trace::Address from,
+                          trace::ResolveAddress(context.fs, args.Get("--fork")));
+    KERF_ASSIGN_OR_RETURN(auto playback, conduct::Playback::Read(context.fs, from.run_path, from.op,
+                                                                 from.task, from.step));
+    KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
+    return conduct::Task::Open(std::move(options), ports, std::move(playback),
+                               conduct::PlaybackMode::kFork);
+  }
+  if (args.Has("--resume")) {
+    auto playback = conduct::Playback::Read(context.fs, shop.log_dir, op, task, -1);
+    if (playback.ok()) {
+      return conduct::Task::Open(std::move(options), ports, std::move(*playback),
+                                 conduct::PlaybackMode::kResume);
+    }
+    // It had not come to its first record.
+    if (playback.error().code != ErrorCode::kNotFound) return playback.error();
+  }
+  KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
+  return conduct::Task::Open(std::move(options), ports);
+}
+
+// How many candidates are judged at once: what is measured has the machine for itself.
+int JudgeJobs(const Config& config, const std::vector<TaskSpec>& specs) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const bool cpu = specs.front().backend == "cpu";
+  int jobs = cpu && specs.front().task_type == "profile" ? 1 : static_cast<int>(specs.size());
+  if (config.jobs > 0) jobs = static_cast<int>(std::min<int64_t>(config.jobs, 256));
+  return cpu ? std::min(jobs, processors) : jobs;
+}
+
+// How many threads each of them has.
+int JudgeThreads(const Config& config, const std::vector<TaskSpec>& specs) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (specs.front().backend != "cpu") return processors;
+  return std::max(1, processors / JudgeJobs(config, specs));
+}
+
+Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Config& config,
+                                                      const std::vector<TaskSpec>& specs,
+                                                      Context& context) {
+  conduct::JudgePool::Options options;
+  options.jobs = JudgeJobs(config, specs);
+  options.request.threads = JudgeThreads(config, specs);
+  options.request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  return conduct::JudgePool::Open(specs.front().backend, options,
+                                  {context.fs, context.clock, GetBuildInfo().version, {}});
+}
+
+Result<Workshop> SetUp(const Args& args, const std::vector<TaskSpec>& specs, Config config,
+                       Context& context) {
+  Workshop shop;
+  shop.config = std::move(config);
+  shop.redactor.AddEnvironment(EnvironmentEntries());
+  shop.log_dir = ExpandHome(args.Get("--log-dir"));
+  if (shop.log_dir.empty() && args.Has("--resume")) {
+    KERF_ASSIGN_OR_RETURN(shop.log_dir, NewestRun(context.fs, shop.config, specs.front()));
+  }
+  if (shop.log_dir.empty()) shop.log_dir = FreshLogDir(shop.config, *shop.ids);
+  KERF_ASSIGN_OR_RETURN(auto prompts,
+                        llm::PromptLibrary::Open(context.fs, {.language = shop.config.language,
+                                                              .folder = shop.config.prompts}));
+  shop.prompts.emplace(std::move(prompts));
+  Models::Ports ports{context.fs, context.clock, *shop.ids, args.Has("--loose")};
+  KERF_ASSIGN_OR_RETURN(ports.cache_dir, OpenCacheDir());
+  ports.threads = JudgeThreads(shop.config, specs);
+  ports.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  KERF_ASSIGN_OR_RETURN(shop.models, Models::Make(shop.config, ports));
+  return shop;
+}
+
+// A sentence becomes a task file first; when the run is resumed, the one that was written then.
+Status WriteSentences(const Args& args, Workshop& shop, std::vector<TaskSpec>& specs,
+                      Context& context) {
+  for (TaskSpec& spec : specs) {
+    if (!IsSentence(spec)) continue;
+    if (args.Has("--resume")) {
+      const auto before =
+          conduct::LoadTaskRecord(context.fs, shop.log_dir, spec.op_name, spec.task_id);
+      if (before.ok()) {
+        spec.task_desc = before->options.spec.task_desc;
+        continue;
+      }
+    }
+    if (shop.models->only_synth()) {
+      return InvalidInput("'" + spec.task_desc +
+                          "' is no task file; a model can write one from a sentence: --model "
+                          "openai:MODEL (docs/models.md)");
+    }
+    conduct::ReferenceWriterOptions options;
+    options.log_dir = shop.log_dir;
+    KERF_ASSIGN_OR_RETURN(options.cache_dir, OpenCacheDir());
+    options.model = shop.models->NameOf("task_writer");
+    options.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+    context.out.Note("writing a task file for: " + spec.task_desc);
+    KERF_ASSIGN_OR_RETURN(
+        spec.task_desc,
+        conduct::WriteReference(
+            spec, options, {context.fs, context.clock, *shop.ids, *shop.prompts, shop.redactor},
+            shop.models->Of("task_writer"), MakeReferenceCheck(context.fs, spec, options)));
+  }
+  return {};
+}
+
+Result<int> Run(const Args& args, Context& context) {
+  KERF_ASSIGN_OR_RETURN(Config config, RunConfig(args, context.fs));
+  KERF_ASSIGN_OR_RETURN(std::vector<TaskSpec> specs, RunSpecs(args, config, context.fs));
+  if (args.Has("--fork") && specs.size() > 1) return InvalidInput("--fork takes one task");
+  if (args.Has("--fork") && args.Has("--resume")) {
+    return InvalidInput("--fork begins a new run, --resume continues one: choose");
+  }
+  KERF_ASSIGN_OR_RETURN(Workshop shop, SetUp(args, specs, std::move(config), context));
+  KERF_RETURN_IF_ERROR(WriteSentences(args, shop, specs, context));
+  std::vector<std::unique_ptr<conduct::Task>> tasks;
+  for (const TaskSpec& spec : specs) {
+    KERF_ASSIGN_OR_RETURN(auto task, OpenTask(args, shop, spec, context));
+    tasks.push_back(std::move(task));
+  }
+  KERF_ASSIGN_OR_RETURN(const auto judge, MakeJudge(args, shop.config, specs, context));
+  context.out.Note("kerf run: " + shop.log_dir);
+
+  RunView view(context.out, context.clock, shop.models->ledger(), tasks.size());
+  const InterruptWatch watch;
+  bool stopping = false;
+  conduct::Driver driver(
+      [&](const std::string& agent) -> llm::Provider& { return shop.models->Of(agent); }, *judge,
+      view);
+  const std::vector<conduct::TaskOutcome> outcomes = driver.Run(tasks, [&] {
+    if (watch.interrupted() && !stopping) {
+      stopping = true;
+      view.Say("stopping; what was done is kept (again: at once)");
+      shop.models->Stop();
+      judge->Stop();
+    }
+    return stopping;
+  });
+  context.out.Progress("");
+
+  for (const conduct::TaskOutcome& outcome : outcomes) {
+    if (!outcome.best.has_value() || !outcome.best->speedup.has_value()) continue;
+    shop.models->Remember(outcome.best->code, *outcome.best->speedup);
+  }
+  std::vector<RunResult> results;
+  for (size_t i = 0; i < tasks.size(); ++i) results.push_back({tasks[i]->spec(), outcomes[i]});
+  KERF_RETURN_IF_ERROR(KeepOutput(args, context.fs, results));
+  const RunReport report{shop.log_dir, std::move(results), shop.models->ledger().Total(),
+                         shop.models->ledger().ToJson(), stopping};
+  context.out.Data(args.Has("--json") ? RunJson(report) : RunText(report, context.out));
+  return RunExitCode(report);
+}
+
+}  // namespace
+
+Verb RunVerb() {
+  return {
+      .name = "run",
+      .summary = "Make a verified kernel from a task file",
+      .details =
+          "A Designer plans, a Coder writes, a Verifier judges, a Conductor decides what comes\n"
+          "next; every step is recorded. What is not given is taken from the configuration, the\n"
+          "task file and this machine. Exit code 1: not every task has a kernel that passed.",
+      .positionals = {{"TASK", "a task file, a folder of them, or a sentence in quotes", true,
+                       true}},
+      .flags = {{.name = "--model",
+                 .value_name = "SPEC",
+                 .help = "synth, or openai, anthropic, recorded, scripted, import with :NAME"},
+                {.name = "--impl",
+                 .value_name = "I",
+                 .help = "else cpp, or cuda_c on a GPU",
+                 .choices = {"cpp", "cuda_c", "hip", "triton", "torch_ext", "swft"}},
+                {.name = "--backend",
+                 .value_name = "B",
+                 .help = "else what this machine has",
+                 .choices = {"cpu", "cuda", "ascend"}},
+                {.name = "--arch", .value_name = "A", .help = "x86_64, h200, ascend910b4 …"},
+                {.name = "--framework",
+                 .value_name = "F",
+                 .help = "else from its imports",
+                 .choices = {"torch", "numpy", "mindspore"}},
+                {.name = "--op-name",
+                 .value_name = "NAME",
+                 .help = "the kernel's name; else the file's"},
+                {.name = "--task-id",
+                 .value_name = "ID",
+                 .help = "tells tasks of one name apart; else 0"},
+                {.name = "--task-type",
+                 .value_name = "T",
+                 .help = "profile goes on for a faster one",
+                 .choices = {"precision_only", "profile"}},
+                {.name = "--limit-steps",
+                 .value_name = "N",
+                 .help = "actions at most, verifications included; else 10",
+                 .number = true},
+                {.name = "--max-tokens-total",
+                 .value_name = "N",
+                 .help = "stop before the call that would use more",
+                 .number = true},
+                {.name = "--max-cost",
+                 .value_name = "USD",
+                 .help = "stop before the call that would cost more"},
+                {.name = "--config", .value_name = "FILE", .help = "YAML; see kerf config show"},
+                {.name = "--log-dir",
+                 .value_name = "DIR",
+                 .help = "the run's own folder; else a new one below log_dir"},
+                {.name = "--resume", .help = "go on after the last recorded step"},
+                {.name = "--fork",
+                 .value_name = "RUN:TASK:STEP",
+                 .help = "a new run that begins with another one's first steps"},
+                {.name = "--coder-only", .help = "no designs, checks or analyses"},
+                {.name = "--start",
+                 .value_name = "ACTION",
+                 .help = "begin elsewhere: DO_CODER, VERIFY …"},
+                {.name = "--design", .value_name = "FILE", .help = "a design (AUL) to begin with"},
+                {.name = "--code", .value_name = "FILE", .help = "a kernel to begin with"},
+                {.name = "--output", .value_name = "FILE", .help = "write the best kernel there"},
+                {.name = "--jobs",
+                 .value_name = "N",
+                 .help = "candidates judged at once",
+                 .number = true},
+                {.name = "--loose", .help = "recorded replies by order, not by request"},
+                {.name = "--sandbox",
+                 .value_name = "MODE",
+                 .help = "walls around candidates",
+                 .default_value = "best",
+                 .choices = {"required", "best", "off"}},
+                JsonFlag()},
+      .examples = {{"kerf run examples/tasks/softmax_torch.py", "kerf's own synthesizer"},
+                   {"kerf run tasks/ --model openai:gpt-5", "all of a folder"},
+                   {"kerf run task.py --resume", "after a crash or Ctrl-C"}},
+      .run = Run};
+}
+
+}  // namespace kerf::cli

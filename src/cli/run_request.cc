@@ -1,0 +1,216 @@
+#include "cli/run_request.h"
+
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "base/cache_dir.h"
+#include "device/probe.h"
+#include "loop/task/spec_check.h"
+#include "loop/task/task_file.h"
+
+namespace kerf::cli {
+namespace {
+
+// Of the machine; found once for all tasks.
+struct Machine {
+  std::string backend;
+  std::string arch;
+};
+
+std::string CpuArch() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.machine : "x86_64";
+}
+
+Result<Machine> FindMachine(const std::string& wanted) {
+  if (wanted.empty() || wanted == "cuda") {
+    KERF_ASSIGN_OR_RETURN(const device::ProbeResult gpus,
+                          device::Probe(device::Backend::kCuda, device::ProbeOptions()));
+    if (!gpus.devices.empty()) {
+      const std::string chip = gpus.devices.front().chip;
+      return Machine{"cuda", chip.empty() ? "a100" : chip};
+    }
+    if (wanted == "cuda") return Machine{"cuda", "a100"};
+  }
+  if (wanted == "ascend") return Machine{"ascend", "ascend910b4"};
+  return Machine{"cpu", CpuArch()};
+}
+
+Impl DefaultImpl(const std::string& backend, const std::string& arch) {
+  if (backend == "cpu") return Impl::kCpp;
+  const std::vector<Impl> impls = task::ImplsOf(backend, arch);
+  return impls.empty() ? Impl::kTriton : impls.front();
+}
+
+bool LooksLikeSentence(FileSystem& fs, const std::string& text) {
+  if (text.find(' ') == std::string::npos) return false;
+  const auto info = fs.Stat(text);
+  return !info.ok() || !info->has_value();
+}
+
+Result<std::vector<std::string>> TaskPaths(const std::vector<std::string>& words, FileSystem& fs) {
+  std::vector<std::string> paths;
+  for (const std::string& word : words) {
+    KERF_ASSIGN_OR_RETURN(const auto info, fs.Stat(word));
+    if (!info.has_value() || info->kind != FileKind::kDirectory) {
+      paths.push_back(word);
+      continue;
+    }
+    KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(word));
+    std::vector<std::string> found;
+    for (const DirEntry& entry : entries) {
+      if (entry.kind != FileKind::kDirectory && entry.name.ends_with(".py") &&
+          entry.name != "__init__.py") {
+        found.push_back(JoinPath(word, entry.name));
+      }
+    }
+    if (found.empty()) return NotFound(word + " holds no task file (*.py)");
+    std::sort(found.begin(), found.end());
+    paths.insert(paths.end(), found.begin(), found.end());
+  }
+  return paths;
+}
+
+Result<TaskSpec> OneSpec(const Args& args, const Config& config, FileSystem& fs,
+                         const std::string& word) {
+  TaskSpec spec;
+  if (LooksLikeSentence(fs, word)) {
+    spec.task_desc = word;
+    spec.op_name = "kernel";
+    spec.framework = "torch";
+  } else {
+    KERF_ASSIGN_OR_RETURN(
+        task::TaskFile file,
+        task::ReadTaskFile(fs, word, task::ParseFramework(args.Get("--framework"))));
+    spec.task_desc = std::move(file.text);
+    spec.op_name = file.op_name;
+    spec.framework = task::FrameworkName(file.framework);
+  }
+  if (args.Has("--framework")) spec.framework = args.Get("--framework");
+  if (args.Has("--op-name")) spec.op_name = args.Get("--op-name");
+  if (args.Has("--task-id")) spec.task_id = args.Get("--task-id");
+  spec.task_type = config.task_type;
+  spec.limit_steps = config.limit_steps;
+  return spec;
+}
+
+Status FillIn(const Args& args, const Machine& machine, TaskSpec& spec) {
+  spec.backend = machine.backend;
+  spec.arch = args.Has("--arch") ? args.Get("--arch") : machine.arch;
+  spec.impl = DefaultImpl(spec.backend, spec.arch);
+  if (args.Has("--impl")) {
+    const std::optional<Impl> impl = ParseImpl(args.Get("--impl"));
+    if (!impl.has_value()) return InvalidInput("unknown --impl " + args.Get("--impl"));
+    spec.impl = *impl;
+  }
+  return task::CheckTaskSpec(spec);
+}
+
+// Two task files may be about one operator: then the task id tells them apart.
+void MakeDistinct(std::vector<TaskSpec>& specs) {
+  std::set<std::pair<std::string, std::string>> taken;
+  for (TaskSpec& spec : specs) {
+    const std::string wanted = spec.task_id;
+    for (int i = 1; !taken.insert({spec.op_name, spec.task_id}).second; ++i) {
+      spec.task_id = wanted == "0" ? std::to_string(i) : wanted + "-" + std::to_string(i);
+    }
+  }
+}
+
+}  // namespace
+
+bool IsSentence(const TaskSpec& spec) {
+  return spec.task_desc.find("class Model") == std::string::npos;
+}
+
+Result<Config> RunConfig(const Args& args, FileSystem& fs) {
+  const auto variable = [](const char* name) { return ProcessVariable(name).value_or(""); };
+  KERF_ASSIGN_OR_RETURN(Config config, LoadConfig(fs, args.Get("--config"), variable));
+  const auto take = [&](const char* flag, const char* key, std::string& into) {
+    if (!args.Has(flag)) return;
+    into = args.Get(flag);
+    config.origins[key] = std::string("flag ") + flag;
+  };
+  take("--model", "model", config.model);
+  take("--task-type", "task_type", config.task_type);
+  const auto count = [&](const char* flag, const char* key, int64_t& into) {
+    if (!args.GetNumber(flag).has_value()) return;
+    into = *args.GetNumber(flag);
+    config.origins[key] = std::string("flag ") + flag;
+  };
+  count("--limit-steps", "limit_steps", config.limit_steps);
+  count("--jobs", "jobs", config.jobs);
+  if (args.GetNumber("--max-tokens-total").has_value()) {
+    config.max_tokens_total = args.GetNumber("--max-tokens-total");
+    config.origins["max_tokens_total"] = "flag --max-tokens-total";
+  }
+  if (args.Has("--max-cost")) {
+    const std::string text = args.Get("--max-cost");
+    double dollars = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dollars);
+    if (error != std::errc() || end != text.data() + text.size() || !(dollars >= 0)) {
+      return InvalidInput("--max-cost takes dollars, such as 2.50, not '" + text + "'");
+    }
+    config.max_cost = dollars;
+    config.origins["max_cost"] = "flag --max-cost";
+  }
+  return config;
+}
+
+Result<std::vector<TaskSpec>> RunSpecs(const Args& args, const Config& config, FileSystem& fs) {
+  std::vector<std::string> sentences;
+  std::vector<std::string> words;
+  for (const std::string& word : args.Positionals()) {
+    (LooksLikeSentence(fs, word) ? sentences : words).push_back(word);
+  }
+  KERF_ASSIGN_OR_RETURN(words, TaskPaths(words, fs));
+  words.insert(words.end(), sentences.begin(), sentences.end());
+  if (words.size() > 1 && args.Has("--op-name")) {
+    return InvalidInput("--op-name names one task; there are " + std::to_string(words.size()));
+  }
+  KERF_ASSIGN_OR_RETURN(const Machine machine, FindMachine(args.Get("--backend")));
+  std::vector<TaskSpec> specs;
+  for (const std::string& word : words) {
+    KERF_ASSIGN_OR_RETURN(TaskSpec spec, OneSpec(args, config, fs, word));
+    KERF_RETURN_IF_ERROR(FillIn(args, machine, spec));
+    specs.push_back(std::move(spec));
+  }
+  MakeDistinct(specs);
+  return specs;
+}
+
+Result<conduct::Start> RunStart(const Args& args, FileSystem& fs) {
+  conduct::Start start;
+  if (args.Has("--design")) {
+    KERF_ASSIGN_OR_RETURN(start.design, fs.ReadFile(args.Get("--design")));
+    start.action = ActionType::kDoCoder;
+  }
+  if (args.Has("--code")) {
+    KERF_ASSIGN_OR_RETURN(start.code, fs.ReadFile(args.Get("--code")));
+    start.action = ActionType::kVerify;
+  }
+  if (args.Has("--coder-only") && !args.Has("--code")) start.action = ActionType::kDoCoderDirect;
+  if (!args.Has("--start")) return start;
+  const std::optional<ActionType> action = ParseAction(args.Get("--start"));
+  if (!action.has_value() || *action == ActionType::kExit) {
+    return InvalidInput(
+        "--start takes DO_DESIGNER, FIX_DESIGNER, DO_CODER, DO_CODER_DIRECT, "
+        "FIX_CODER or VERIFY, not '" +
+        args.Get("--start") + "'");
+  }
+  start.action = *action;
+  const bool needs_code = *action == ActionType::kVerify || *action == ActionType::kFixCoder;
+  if (needs_code && start.code.empty()) {
+    return InvalidInput("--start " + args.Get("--start") + " needs --code FILE");
+  }
+  if (*action == ActionType::kFixDesigner && start.design.empty()) {
+    return InvalidInput("--start FIX_DESIGNER needs --design FILE");
+  }
+  return start;
+}
+
+}  // namespace kerf::cli

@@ -1,0 +1,163 @@
+#include "dataset/extract.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "dataset/folder_names.h"
+#include "dataset/html_page.h"
+#include "dataset/workspace.h"
+
+namespace kerf::dataset {
+namespace {
+
+bool IsNamed(const CaseEntry& entry, const std::string& folder, const std::string& wanted) {
+  return entry.name == wanted || entry.name == wanted + ".py" || folder == wanted;
+}
+
+class Extraction {
+ public:
+  Extraction(const Catalog& catalog, const CaseSources& sources,
+             const std::vector<size_t>& selected, const std::vector<std::string>& folders,
+             const ExtractOptions& options, Workspace& workspace)
+      : catalog_(catalog),
+        sources_(sources),
+        selected_(selected),
+        folders_(folders),
+        options_(options),
+        workspace_(workspace),
+        fragments_(selected.size()),
+        in_page_(selected.size()) {}
+
+  Result<ExtractReport> Run() {
+    ChoosePageTexts();
+    std::vector<std::thread> threads;
+    const int others = std::min<int>(options_.threads, static_cast<int>(selected_.size())) - 1;
+    threads.reserve(static_cast<size_t>(std::max(0, others)));
+    for (int i = 0; i < others; ++i) threads.emplace_back([this] { Work(); });
+    Work();
+    for (std::thread& thread : threads) thread.join();
+    KERF_RETURN_IF_ERROR(failure_);
+    if (options_.page) {
+      KERF_RETURN_IF_ERROR(workspace_.PutFile("index.html", Page(std::move(fragments_))));
+    }
+    std::sort(report_.refused.begin(), report_.refused.end());
+    report_.notes = workspace_.notes();
+    std::sort(report_.notes.begin(), report_.notes.end());
+    return std::move(report_);
+  }
+
+ private:
+  // Decided before the work, so that it does not depend on which thread is quicker.
+  void ChoosePageTexts() {
+    uint64_t used = 0;
+    for (size_t i = 0; i < selected_.size(); ++i) {
+      const CaseEntry& entry = catalog_.cases()[selected_[i]];
+      used += (entry.jsonl_end - entry.jsonl_begin) + (entry.mem_end - entry.mem_begin);
+      in_page_[i] = options_.page && used <= options_.page_limit;
+    }
+  }
+
+  void Work() {
+    for (size_t i = next_++; i < selected_.size() && !stop_; i = next_++) {
+      const CaseEntry& entry = catalog_.cases()[selected_[i]];
+      const CaseFolder folder = MakeCase(entry, folders_[selected_[i]], sources_, options_.files);
+      if (options_.page) fragments_[i] = PageFragment(entry, folder, in_page_[i]);
+      const Result<PutOutcome> outcome = workspace_.Put(folder);
+      sources_.jsonl.Release(entry.jsonl_begin, entry.jsonl_end);
+      if (sources_.mem != nullptr) sources_.mem->Release(entry.mem_begin, entry.mem_end);
+      Count(entry, folder, outcome);
+    }
+  }
+
+  void Count(const CaseEntry& entry, const CaseFolder& folder, const Result<PutOutcome>& outcome) {
+    const std::scoped_lock lock(mu_);
+    if (!outcome.ok()) {
+      // Something in the way of one case is that case's trouble; a full disk is everybody's.
+      if (outcome.error().code == ErrorCode::kDenied) {
+        report_.refused.push_back(entry.name + ": " + outcome.error().message);
+        return;
+      }
+      if (failure_.ok()) failure_ = outcome.error();
+      stop_ = true;
+      return;
+    }
+    report_.fresh += *outcome == PutOutcome::kNew ? 1 : 0;
+    report_.updated += *outcome == PutOutcome::kUpdated ? 1 : 0;
+    report_.unchanged += *outcome == PutOutcome::kUnchanged ? 1 : 0;
+    report_.odd += folder.notes.empty() ? 0 : 1;
+    report_.files += folder.files.size();
+    for (const CaseFile& file : folder.files) report_.bytes += file.content.size();
+  }
+
+  const Catalog& catalog_;
+  const CaseSources& sources_;
+  const std::vector<size_t>& selected_;
+  const std::vector<std::string>& folders_;
+  const ExtractOptions& options_;
+  Workspace& workspace_;
+  // One place for each selected case, each written by one thread only.
+  std::vector<std::string> fragments_;
+  std::vector<char> in_page_;
+  std::atomic<size_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::mutex mu_;
+  ExtractReport report_;  // guarded by mu_
+  Status failure_;        // guarded by mu_
+};
+
+}  // namespace
+
+std::vector<std::string> AssignFolders(const std::vector<CaseEntry>& cases) {
+  FolderNames names;
+  std::vector<std::string> folders;
+  folders.reserve(cases.size());
+  for (const CaseEntry& entry : cases) folders.push_back(names.Next(entry.name));
+  return folders;
+}
+
+Result<std::vector<size_t>> Select(const std::vector<CaseEntry>& cases,
+                                   const std::vector<std::string>& folders,
+                                   const Selection& selection) {
+  std::vector<size_t> selected;
+  std::vector<bool> found(selection.cases.size());
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const CaseEntry& entry = cases[i];
+    bool wanted = selection.cases.empty();
+    for (size_t k = 0; k < selection.cases.size(); ++k) {
+      if (!IsNamed(entry, folders[i], selection.cases[k])) continue;
+      found[k] = true;
+      wanted = true;
+    }
+    if (!wanted) continue;
+    if (selection.only.has_value()) {
+      wanted = entry.last == *selection.only;
+    } else if (selection.best_ever) {
+      wanted = entry.has_mem() && entry.best != BestStatus::kMeasured;
+    } else if (!selection.all && selection.cases.empty()) {
+      wanted = entry.failed();
+    }
+    if (wanted) selected.push_back(i);
+  }
+  for (size_t k = 0; k < found.size(); ++k) {
+    if (!found[k]) {
+      return NotFound("no case '" + selection.cases[k] + "'; --all --summary-only lists them");
+    }
+  }
+  return selected;
+}
+
+Result<ExtractReport> Extract(const Catalog& catalog, const CaseSources& sources,
+                              const std::vector<size_t>& selected,
+                              const std::vector<std::string>& folders,
+                              const ExtractOptions& options) {
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Workspace> workspace,
+                        Workspace::Open(options.output, options.sync));
+  Extraction extraction(catalog, sources, selected, folders, options, *workspace);
+  KERF_ASSIGN_OR_RETURN(ExtractReport report, extraction.Run());
+  KERF_RETURN_IF_ERROR(workspace->Finish());
+  return report;
+}
+
+}  // namespace kerf::dataset

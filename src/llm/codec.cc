@@ -1,0 +1,56 @@
+#include "llm/codec.h"
+
+#include <algorithm>
+
+#include "llm/thinking.h"
+
+namespace kerf::llm {
+
+Reply ToReply(Decoded decoded) {
+  Reply reply;
+  reply.finish_raw = std::move(decoded.finish_raw);
+  reply.finish = ParseFinish(reply.finish_raw);
+  reply.usage = decoded.usage;
+  reply.model = std::move(decoded.model);
+  reply.request_id = std::move(decoded.id);
+  reply.reasoning = std::move(decoded.reasoning);
+  reply.text = std::move(decoded.text);
+  if (reply.reasoning.empty()) {
+    SplitText split = SplitThinking(reply.text);
+    reply.text = std::move(split.text);
+    reply.reasoning = std::move(split.reasoning);
+  }
+  if (!decoded.refusal.empty()) {
+    reply.finish = Finish::kRefusal;
+    if (reply.text.empty()) reply.text = std::move(decoded.refusal);
+  }
+  return reply;
+}
+
+void ReadCount(JsonReader& reader, int64_t& out) {
+  constexpr double kMost = 1e12;
+  if (reader.Peek() != JsonType::kNumber) {
+    reader.Skip();
+    return;
+  }
+  double value = 0;
+  if (reader.ReadDouble(value)) out = static_cast<int64_t>(std::clamp(value, 0.0, kMost));
+}
+
+void ReadOptionalText(JsonReader& reader, std::string& out) {
+  if (reader.Peek() == JsonType::kString) {
+    reader.ReadString(out);
+  } else {
+    reader.Skip();
+  }
+}
+
+void WriteExtra(JsonWriter& json, const std::string& extra) {
+  if (extra.empty()) return;
+  JsonReader reader(extra);
+  std::string key;
+  std::string_view raw;
+  for (reader.BeginObject(); reader.NextKey(key) && reader.ReadRaw(raw);) json.Key(key).Raw(raw);
+}
+
+}  // namespace kerf::llm

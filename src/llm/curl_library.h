@@ -1,0 +1,36 @@
+// libcurl's functions, found at run time. Only for http_engine.cc.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <memory>
+
+#include "base/result.h"
+
+namespace kerf::llm {
+
+struct CurlLibrary {
+  decltype(&::curl_global_init) global_init = nullptr;
+  decltype(&::curl_version_info) version_info = nullptr;
+  decltype(&::curl_easy_init) easy_init = nullptr;
+  decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&::curl_easy_setopt) easy_setopt = nullptr;
+  decltype(&::curl_easy_getinfo) easy_getinfo = nullptr;
+  decltype(&::curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&::curl_slist_append) slist_append = nullptr;
+  decltype(&::curl_slist_free_all) slist_free_all = nullptr;
+  decltype(&::curl_multi_init) multi_init = nullptr;
+  decltype(&::curl_multi_cleanup) multi_cleanup = nullptr;
+  decltype(&::curl_multi_setopt) multi_setopt = nullptr;
+  decltype(&::curl_multi_add_handle) multi_add_handle = nullptr;
+  decltype(&::curl_multi_remove_handle) multi_remove_handle = nullptr;
+  decltype(&::curl_multi_perform) multi_perform = nullptr;
+  decltype(&::curl_multi_poll) multi_poll = nullptr;
+  decltype(&::curl_multi_wakeup) multi_wakeup = nullptr;
+  decltype(&::curl_multi_info_read) multi_info_read = nullptr;
+
+  // Stays loaded until the process ends: its TLS library registers handlers that run then.
+  static Result<CurlLibrary> Load();
+};
+
+}  // namespace kerf::llm

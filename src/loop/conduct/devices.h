@@ -1,0 +1,31 @@
+// The devices of one backend, to judge candidates on.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "device/pool.h"
+
+namespace kerf::conduct {
+
+class Devices {
+ public:
+  // `cpu_threads`: processors in one slot of the CPU, unless KERF_CPU_SLOT_THREADS says; 0: its
+  // default. kUnavailable when there is no such device.
+  static Result<Devices> Open(const std::string& backend, int cpu_threads, Clock& clock);
+
+  Result<device::Lease> Acquire(const std::string& purpose, std::stop_token stop);
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  Devices(std::unique_ptr<device::DevicePool> pool, size_t size)
+      : pool_(std::move(pool)), size_(size) {}
+
+  std::unique_ptr<device::DevicePool> pool_;
+  size_t size_;
+};
+
+}  // namespace kerf::conduct

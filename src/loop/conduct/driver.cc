@@ -1,0 +1,100 @@
+#include "loop/conduct/driver.h"
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace kerf::conduct {
+
+void Driver::Inbox::Post(Answer answer) {
+  const std::lock_guard lock(mu);
+  answers.push_back(std::move(answer));
+  arrived.notify_one();
+}
+
+Driver::Driver(ModelOf model_of, Judge& judge, Observer& observer)
+    : model_of_(std::move(model_of)), judge_(judge), observer_(observer) {}
+
+std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
+                                     const std::function<bool()>& interrupted) {
+  outcomes_.assign(tasks.size(), {});
+  size_t running = 0;
+  for (size_t i = 0; i < tasks.size(); ++i) running += Advance(i, *tasks[i]) ? 1 : 0;
+  while (running > 0) {
+    std::optional<Answer> answer;
+    {
+      std::unique_lock lock(inbox_->mu);
+      inbox_->arrived.wait_for(lock, std::chrono::milliseconds(200),
+                               [&] { return !inbox_->answers.empty(); });
+      if (!inbox_->answers.empty()) {
+        answer = std::move(inbox_->answers.front());
+        inbox_->answers.pop_front();
+      }
+    }
+    const bool stop = interrupted();
+    if (!answer.has_value()) {
+      observer_.Idle();
+      continue;
+    }
+    const size_t index = answer->task;
+    Task& task = *tasks[index];
+    const Status taken = Take(task, std::move(*answer));
+    if (!taken.ok()) {
+      outcomes_[index].error = taken.error();
+      task.Stop("it could not be recorded: " + taken.error().message);
+    } else if (stop) {
+      task.Stop("interrupted");
+    }
+    if (!Advance(index, task)) --running;
+  }
+  return std::move(outcomes_);
+}
+
+bool Driver::Advance(size_t index, Task& task) {
+  Result<Task::Work> work = task.Next();
+  if (!work.ok()) {
+    outcomes_[index].error = work.error();
+    task.Stop(work.error().message);
+    End(index, task);
+    return false;
+  }
+  switch (work->kind) {
+    case Task::Work::Kind::kDone:
+      End(index, task);
+      return false;
+    case Task::Work::Kind::kVerify:
+      observer_.Judging(index, task);
+      judge_.Verify(task.spec(), std::move(work->candidate),
+                    [inbox = inbox_, index](Result<Judgement> judgement) {
+                      inbox->Post({index, std::move(judgement)});
+                    });
+      return true;
+    case Task::Work::Kind::kAsk:
+      observer_.Asked(index, task, work->request.agent);
+      llm::Provider& model = model_of_(work->request.agent);
+      model.Ask(std::move(work->request), [inbox = inbox_, index](Result<llm::Reply> reply) {
+        inbox->Post({index, std::move(reply)});
+      });
+      return true;
+  }
+  return false;
+}
+
+Status Driver::Take(Task& task, Answer answer) {
+  if (auto* reply = std::get_if<Result<llm::Reply>>(&answer.what)) {
+    if (reply->ok()) observer_.Answered(answer.task, task, **reply);
+    return task.TakeReply(std::move(*reply));
+  }
+  auto& judgement = std::get<Result<Judgement>>(answer.what);
+  if (judgement.ok()) observer_.Judged(answer.task, task, *judgement);
+  return task.TakeJudgement(std::move(judgement));
+}
+
+void Driver::End(size_t index, Task& task) {
+  const std::optional<Error> error = outcomes_[index].error;
+  outcomes_[index] = task.outcome();
+  if (error.has_value()) outcomes_[index].error = error;
+  observer_.Ended(index, task, outcomes_[index]);
+}
+
+}  // namespace kerf::conduct

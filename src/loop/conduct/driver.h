@@ -1,0 +1,71 @@
+// Leads many tasks with one thread: gives their work to models and the judge, and takes the answers
+// in the order in which they come.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "llm/provider.h"
+#include "loop/conduct/judge.h"
+#include "loop/conduct/task.h"
+
+namespace kerf::conduct {
+
+// What happened to a task, for whoever watches. Called by the driver's thread.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void Asked(size_t task, const Task& state, const std::string& agent) = 0;
+  virtual void Answered(size_t task, const Task& state, const llm::Reply& reply) = 0;
+  virtual void Judging(size_t task, const Task& state) = 0;
+  virtual void Judged(size_t task, const Task& state, const Judgement& judgement) = 0;
+  virtual void Ended(size_t task, const Task& state, const TaskOutcome& outcome) = 0;
+  // Every so often while nothing happens, so that a clock on the screen can move.
+  virtual void Idle() = 0;
+};
+
+class Driver {
+ public:
+  // Which model answers an agent ("aul_designer", "conductor_check" …).
+  using ModelOf = std::function<llm::Provider&(const std::string& agent)>;
+
+  Driver(ModelOf model_of, Judge& judge, Observer& observer);
+
+  // Until all tasks have ended. When `interrupted` says so, no more work is given out, and what is
+  // under way is waited for; the caller stops models and judge.
+  std::vector<TaskOutcome> Run(std::vector<std::unique_ptr<Task>>& tasks,
+                               const std::function<bool()>& interrupted);
+
+ private:
+  struct Answer {
+    size_t task = 0;
+    std::variant<Result<llm::Reply>, Result<Judgement>> what;
+  };
+  // Shared with the callbacks, which may outlive a Run that failed.
+  struct Inbox {
+    std::mutex mu;
+    std::condition_variable arrived;
+    std::deque<Answer> answers;  // guarded by mu
+
+    void Post(Answer answer);
+  };
+
+  // Gives out the next work of a task; false when it has ended.
+  bool Advance(size_t index, Task& task);
+  Status Take(Task& task, Answer answer);
+  void End(size_t index, Task& task);
+
+  const ModelOf model_of_;
+  Judge& judge_;
+  Observer& observer_;
+  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+  std::vector<TaskOutcome> outcomes_;
+};
+
+}  // namespace kerf::conduct

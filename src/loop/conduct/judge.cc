@@ -1,0 +1,114 @@
+#include "loop/conduct/judge.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace kerf::conduct {
+
+Result<std::unique_ptr<JudgePool>> JudgePool::Open(const std::string& backend, Options options,
+                                                   VerifyPorts ports) {
+  options.request.backend = backend;
+  KERF_ASSIGN_OR_RETURN(Devices devices,
+                        Devices::Open(backend, options.request.threads, ports.clock));
+  options.jobs = std::min<int>(options.jobs, static_cast<int>(devices.size()));
+  return std::unique_ptr<JudgePool>(
+      new JudgePool(std::move(options), std::move(ports), std::move(devices)));
+}
+
+JudgePool::JudgePool(Options options, VerifyPorts ports, Devices devices)
+    : options_(std::move(options)), ports_(std::move(ports)), devices_(std::move(devices)) {
+  for (int i = 0; i < std::max(1, options_.jobs); ++i) {
+    threads_.emplace_back([this](const std::stop_token& stop) { Work(stop); });
+  }
+}
+
+JudgePool::~JudgePool() {
+  Stop();
+  threads_.clear();
+}
+
+void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done) {
+  {
+    const std::lock_guard lock(mu_);
+    if (!stopped_) {
+      jobs_.push_back({spec, std::move(candidate), std::move(done)});
+      has_jobs_.notify_one();
+      return;
+    }
+  }
+  done(Unavailable("stopped"));
+}
+
+void JudgePool::Stop() {
+  std::deque<Job> waiting;
+  {
+    const std::lock_guard lock(mu_);
+    stopped_ = true;
+    waiting.swap(jobs_);
+  }
+  for (std::jthread& thread : threads_) thread.request_stop();
+  for (Job& job : waiting) job.done(Unavailable("stopped"));
+}
+
+void JudgePool::Work(const std::stop_token& stop) {
+  for (;;) {
+    Job job;
+    {
+      std::unique_lock lock(mu_);
+      if (!has_jobs_.wait(lock, stop, [&] { return !jobs_.empty(); })) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    job.done(Run(job, stop));
+  }
+}
+
+Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease,
+                        devices_.Acquire("kerf run " + job.spec.op_name, stop));
+  const device::Device& device = lease.device();
+  const std::string key = Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type +
+                          device.id.ToString();
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
+  Judgement judgement;
+  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.verifier->Verify(job.candidate));
+  judgement.seeds = setup.seeds;
+  judgement.device = device.id.ToString();
+  GiveBack(key, std::move(setup));
+  return judgement;
+}
+
+Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
+                                         const device::Device& device) {
+  {
+    const std::lock_guard lock(mu_);
+    const auto found =
+        std::find_if(idle_.begin(), idle_.end(), [&](const Idle& idle) { return idle.key == key; });
+    if (found != idle_.end()) {
+      VerifySetup setup = std::move(found->setup);
+      idle_.erase(found);
+      return setup;
+    }
+  }
+  VerifyRequest request = options_.request;
+  request.profile = job.spec.task_type == "profile";
+  const std::string name = job.spec.op_name + "_" + job.spec.framework + ".py";
+  KERF_ASSIGN_OR_RETURN(
+      task::TaskFile task,
+      task::MakeTaskFile(name, job.spec.task_desc, task::ParseFramework(job.spec.framework)));
+  task.op_name = job.spec.op_name;
+  const bool gpu = device.backend() != device::Backend::kCpu;
+  return SetUpVerification(std::move(task), request, gpu ? &device : nullptr, ports_);
+}
+
+void JudgePool::GiveBack(const std::string& key, VerifySetup setup) {
+  std::list<Idle> old;  // ends outside of the lock: stopping an interpreter takes time
+  const std::lock_guard lock(mu_);
+  idle_.push_front({key, std::move(setup)});
+  if (idle_.size() > options_.idle_verifiers) {
+    old.splice(old.begin(), idle_, std::prev(idle_.end()));
+  }
+}
+
+}  // namespace kerf::conduct

@@ -1,0 +1,80 @@
+// Judges the candidates of many tasks: a few threads, each with a device while it works.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "artifact/candidate.h"
+#include "artifact/task_spec.h"
+#include "base/result.h"
+#include "loop/conduct/devices.h"
+#include "loop/conduct/task.h"
+#include "loop/conduct/verify_setup.h"
+
+namespace kerf::conduct {
+
+class Judge {
+ public:
+  using Done = std::function<void(Result<Judgement>)>;
+
+  virtual ~Judge() = default;
+  // Calls `done` exactly once, from any thread.
+  virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done) = 0;
+  // What waits ends at once with an error; what runs is finished. Thread-safe.
+  virtual void Stop() = 0;
+};
+
+// The real one. Verifiers are kept for the next candidate of their task, a few at a time: each may
+// hold a warm interpreter.
+class JudgePool : public Judge {
+ public:
+  struct Options {
+    int jobs = 1;           // candidates judged at once
+    VerifyRequest request;  // backend and profile come from each task
+    size_t idle_verifiers = 4;
+  };
+  // `ports` and what they refer to outlive the pool.
+  static Result<std::unique_ptr<JudgePool>> Open(const std::string& backend, Options options,
+                                                 VerifyPorts ports);
+  ~JudgePool() override;
+
+  void Verify(const TaskSpec& spec, Candidate candidate, Done done) override;
+  void Stop() override;
+
+ private:
+  struct Job {
+    TaskSpec spec;
+    Candidate candidate;
+    Done done;
+  };
+  struct Idle {
+    std::string key;
+    VerifySetup setup;
+  };
+
+  JudgePool(Options options, VerifyPorts ports, Devices devices);
+  void Work(const std::stop_token& stop);
+  Result<Judgement> Run(const Job& job, const std::stop_token& stop);
+  Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
+                                const device::Device& device);
+  void GiveBack(const std::string& key, VerifySetup setup);
+
+  const Options options_;
+  const VerifyPorts ports_;
+  Devices devices_;
+  std::mutex mu_;
+  std::condition_variable_any has_jobs_;
+  std::deque<Job> jobs_;               // guarded by mu_
+  std::list<Idle> idle_;               // guarded by mu_; most recently used first
+  bool stopped_ = false;               // guarded by mu_
+  std::vector<std::jthread> threads_;  // last: they use everything above
+};
+
+}  // namespace kerf::conduct

@@ -1,0 +1,39 @@
+// The facts of a step that its files do not say, as JSON. docs/loop.md, "Records".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "artifact/verdict.h"
+#include "llm/prompt_library.h"
+#include "llm/provider.h"
+
+namespace kerf::conduct {
+
+struct AskFacts {
+  std::string agent;
+  std::string model;  // as the user named it; the reply tells which one answered
+  llm::Prompt prompt;
+  std::string because;
+  std::string task_sha256;
+  std::vector<std::string> repairs;  // what the reply parser did
+};
+
+std::string ReplyMeta(const AskFacts& facts, const llm::Reply& reply);
+
+struct JudgeFacts {
+  std::string device;
+  std::string verify_dir;
+  std::string because;
+  std::string task_sha256;
+  std::string measurement;  // in words, for later prompts
+};
+
+std::string VerdictMeta(const JudgeFacts& facts, const Verdict& verdict);
+
+// The measurement as a document for the record's profile; empty when nothing was measured.
+std::string ProfileJson(const Verdict& verdict);
+// The same in words for a prompt.
+std::string MeasurementText(const Verdict& verdict);
+
+}  // namespace kerf::conduct

@@ -1,0 +1,174 @@
+#include "loop/conduct/verify_setup.h"
+
+#include <unistd.h>
+
+#include <climits>
+#include <thread>
+
+#include "artifact/chip.h"
+#include "base/cache_dir.h"
+#include "base/hash.h"
+#include "loop/task/reference_maker.h"
+#include "loop/verify/cache_sweep.h"
+#include "loop/verify/runner_main.h"
+#include "resource/resource.h"
+
+namespace kerf::conduct {
+namespace {
+
+void Say(const VerifyPorts& ports, const std::string& what) {
+  if (ports.progress) ports.progress(what);
+}
+
+// Seeds a candidate's author cannot know: drawn once for this machine and kept, so that references
+// can be cached; different for each task.
+Result<std::vector<int64_t>> SecretSeeds(FileSystem& fs, const std::string& cache_dir,
+                                         const std::string& task_sha256, int64_t count) {
+  const std::string path = JoinPath(cache_dir, "seed_secret");
+  Result<std::string> secret = fs.ReadFile(path);
+  if (!secret.ok()) {
+    const auto random = MakeRandomIds();
+    const std::string fresh = Hex64(random->Next()) + Hex64(random->Next());
+    // Under a name of its own first: two processes may be at it on a cold cache.
+    const std::string own = path + "." + Hex64(random->Next());
+    KERF_RETURN_IF_ERROR(WriteFileAtomic(fs, own, fresh));
+    KERF_RETURN_IF_ERROR(fs.Rename(own, path));
+    // Another process may have been quicker; what is on the disk counts.
+    secret = fs.ReadFile(path);
+    if (!secret.ok()) return std::move(secret).error();
+  }
+  std::vector<int64_t> seeds;
+  for (int64_t i = 0; i < count; ++i) {
+    seeds.push_back(
+        static_cast<int64_t>(Xxh3(*secret + task_sha256 + std::to_string(i)) % INT_MAX));
+  }
+  return seeds;
+}
+
+Result<std::string> OwnProgram() {
+  std::string path(PATH_MAX, '\0');
+  const ssize_t n = ::readlink("/proc/self/exe", path.data(), path.size());
+  if (n <= 0) return Unavailable("cannot find kerf's own program: /proc is not there");
+  path.resize(static_cast<size_t>(n));
+  return path;
+}
+
+Result<Reference> GetReference(const VerifyRequest& request, const std::string& cache_dir,
+                               const task::Interpreter& interpreter, VerifySetup& setup,
+                               const VerifyPorts& ports) {
+  task::ReferenceOptions options;
+  KERF_ASSIGN_OR_RETURN(setup.seeds,
+                        SecretSeeds(ports.fs, cache_dir, setup.task.sha256, request.seeds));
+  options.seeds = setup.seeds;
+  options.hidden = setup.task.dynamic ? 2 : 0;
+  options.check = true;
+  options.twin = true;
+  options.mode = request.mode;
+  options.threads = request.threads;
+  Say(ports, "running the reference");
+  return task::MakeReference(ports.fs, setup.task, options, interpreter, *setup.cache);
+}
+
+Status UseGpu(const device::Device& device, verify::VerifierOptions& options) {
+  options.cuda_arch = device.arch;
+  options.chip = device.chip;
+  for (const resource::File& file : resource::Files("chips/" + device.chip + ".yaml")) {
+    KERF_ASSIGN_OR_RETURN(const Chip chip, ParseChip(std::string(file.bytes)));
+    options.memory_bandwidth = chip.memory_bandwidth;
+  }
+  options.cuda_device = device.uuid.empty() ? std::to_string(device.index) : device.uuid;
+  return {};
+}
+
+// The package folder with headers to compile extensions against; empty when there is none.
+std::string TorchDir(const task::Interpreter& interpreter) {
+  for (const std::string& folder : interpreter.import_paths) {
+    const std::string package = JoinPath(folder, "torch");
+    if (::access((package + "/include/torch/extension.h").c_str(), R_OK) == 0) return package;
+  }
+  return "";
+}
+
+// Everything but the task and the device.
+Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
+                                            const std::string& cache_dir,
+                                            const task::Interpreter& interpreter,
+                                            const VerifyPorts& ports) {
+  verify::VerifierOptions options;
+  options.backend = request.backend;
+  options.cache_dir = cache_dir;
+  options.version = ports.version;
+  options.mode = request.mode;
+  options.available = sandbox::Probe();
+  options.threads = request.threads;
+  options.profile = request.profile;
+  options.cold_cache = request.cold_cache;
+  options.compat_aikg = request.compat_aikg;
+  if (request.timeout_s > 0) options.call_timeout = std::chrono::seconds(request.timeout_s);
+  KERF_ASSIGN_OR_RETURN(options.resource_dir, resource::Extract(ports.fs, cache_dir));
+  KERF_ASSIGN_OR_RETURN(options.runner, OwnProgram());
+  options.runner_args = {verify::kRunnerWord};
+  KERF_ASSIGN_OR_RETURN(const sandbox::SandboxLevel level,
+                        sandbox::ChooseLevel(request.mode, *options.available));
+  KERF_ASSIGN_OR_RETURN(const task::PythonView view,
+                        task::MakePythonView(interpreter, request.threads, level.has_namespaces()));
+  options.python = {view.policy, view.python, interpreter.include_path, TorchDir(interpreter)};
+  return options;
+}
+
+}  // namespace
+
+Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
+                                                const VerifyRequest& request,
+                                                const VerifyPorts& ports) {
+  constexpr uint64_t kMostTest = uint64_t{4} << 20;
+  KERF_ASSIGN_OR_RETURN(std::string text, ports.fs.ReadRange(task_path, 0, kMostTest));
+  if (!verify::IsTestCode(text)) return std::optional<TestSetup>();
+  KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
+  KERF_ASSIGN_OR_RETURN(
+      const task::Interpreter interpreter,
+      task::FindInterpreter(task::SearchHere(ports.fs, cache_dir), task::Framework::kTorch));
+  KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
+                        MakeOptions(request, cache_dir, interpreter, ports));
+  options.task_text = std::move(text);
+  std::string label;
+  if (!request.label_path.empty()) {
+    KERF_ASSIGN_OR_RETURN(label, ports.fs.ReadRange(request.label_path, 0, kMostTest));
+  }
+  TestSetup setup{task::OpName(task_path), nullptr};
+  setup.drive = std::make_unique<verify::TestDrive>(std::move(options), std::move(label),
+                                                    interpreter.framework_version, ports.clock);
+  return std::optional(std::move(setup));
+}
+
+Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
+                                      const device::Device* device, const VerifyPorts& ports) {
+  const int64_t begin = ports.clock.MonotonicNanos();
+  VerifySetup setup;
+  setup.random = MakeRandomIds();
+  setup.task = std::move(task);
+  KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
+  KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
+  KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(ports.fs, cache_dir, limit));
+  verify::SweepCache(cache_dir, limit / 4);
+  setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
+  KERF_ASSIGN_OR_RETURN(
+      const task::Interpreter interpreter,
+      task::FindInterpreter(task::SearchHere(ports.fs, cache_dir), setup.task.framework));
+  KERF_ASSIGN_OR_RETURN(Reference reference,
+                        GetReference(request, cache_dir, interpreter, setup, ports));
+
+  KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
+                        MakeOptions(request, cache_dir, interpreter, ports));
+  if (device != nullptr) KERF_RETURN_IF_ERROR(UseGpu(*device, options));
+  options.task_text = setup.task.text;
+  options.task_file_name = setup.task.ModuleName();
+  KERF_ASSIGN_OR_RETURN(
+      setup.verifier,
+      verify::Verifier::Make(std::move(reference), std::move(options), ports.clock, *setup.random));
+  setup.reference_ms = static_cast<double>(ports.clock.MonotonicNanos() - begin) / 1e6;
+  Say(ports, "");
+  return setup;
+}
+
+}  // namespace kerf::conduct

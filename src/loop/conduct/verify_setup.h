@@ -1,0 +1,67 @@
+// Everything a verdict needs besides the candidate: the task's reference, an interpreter, kerf's
+// own files, a verifier that holds them. The one place where the task side and the verify side
+// meet.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "artifact/reference.h"
+#include "base/clock.h"
+#include "base/file_system.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "device/device.h"
+#include "loop/task/reference_cache.h"
+#include "loop/task/task_file.h"
+#include "loop/verify/test_drive.h"
+#include "loop/verify/verifier.h"
+
+namespace kerf::conduct {
+
+struct VerifyPorts {
+  FileSystem& fs;
+  Clock& clock;
+  std::string version;                               // of kerf
+  std::function<void(const std::string&)> progress;  // what is being done; may be empty
+};
+
+struct VerifyRequest {
+  std::string backend = "cpu";
+  int64_t seeds = 3;
+  int64_t timeout_s = 0;  // of one call; 0: from the reference's own time
+  int threads = 1;
+  sandbox::Mode mode = sandbox::Mode::kBest;
+  bool profile = false;
+  bool cold_cache = false;
+  bool compat_aikg = false;
+  std::string label_path;  // with a test: the original source that the candidate translates
+};
+
+struct VerifySetup {
+  task::TaskFile task;
+  std::vector<int64_t> seeds;
+  std::unique_ptr<task::ReferenceCache> cache;  // holds the reference while it is used
+  std::unique_ptr<IdSource> random;
+  std::unique_ptr<verify::Verifier> verifier;
+  double reference_ms = 0;
+};
+
+// The same for a torch extension that a test drives (`test_code`): there is no reference.
+struct TestSetup {
+  std::string op_name;
+  std::unique_ptr<verify::TestDrive> drive;
+};
+// nullopt when the file is a task with a Model.
+Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
+                                                const VerifyRequest& request,
+                                                const VerifyPorts& ports);
+
+// `device` is the caller's while the setup lives; null on the CPU.
+Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
+                                      const device::Device* device, const VerifyPorts& ports);
+
+}  // namespace kerf::conduct

@@ -1,0 +1,3 @@
+"""No Python."""
+
+class :

@@ -1,0 +1,345 @@
+// `kerf run` with a model behind a real endpoint on the loopback, as a user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "base/subprocess.h"
+#include "live_process.h"
+#include "llm/llm_server_process.h"
+#include "temp_dir.h"
+
+namespace kerf::e2e {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+namespace stdfs = std::filesystem;
+
+const std::string kSource = KERF_SOURCE_DIR;
+const std::string kRelu = kSource + "/examples/tasks/relu_numpy.py";
+constexpr char kKey[] = "sk-e2e-do-not-show-4711";
+
+#ifdef KERF_SLOW_BUILD
+constexpr int kKills = 10;
+constexpr int kManyTasks = 20;
+#else
+constexpr int kKills = 60;
+constexpr int kManyTasks = 200;
+#endif
+
+std::string Variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : otherwise;
+}
+
+std::string Python() { return Variable("KERF_PYTHON", kSource + "/.venv/bin/python"); }
+
+std::string ReadAll(const stdfs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string Kernel(const std::string& value) {
+  return "#include <kerf/kernel.h>\n"
+         "KERF_KERNEL(call) {\n"
+         "  const float* x = kerf_data<float>(call->inputs[0]);\n"
+         "  float* y = kerf_data<float>(call->outputs[0]);\n"
+         "  for (int64_t i = 0; i < kerf_numel(call->inputs[0]); ++i) y[i] = " +
+         value + ";\n  return 0;\n}\n";
+}
+
+std::string CodeReply(const std::string& code) {
+  return Json{{"code", code}, {"description", "a loop"}}.dump();
+}
+
+// A designer, a checker that agrees, a coder that is wrong first and right when it repairs.
+Json Rules(int delay_ms) {
+  const std::string agreed = R"({"result": 1, "reason": "right", "suggestions": ""})";
+  const Json usage = Json::array({100, 10});
+  Json rules = Json::array(
+      {{{"when", "You design kernels"}, {"text", CodeReply("import aul as U")}},
+       {{"when", "Check the"}, {"text", "I looked at it.\n" + agreed}},
+       {{"when", "You write kernels"}, {"text", "```cpp\n" + Kernel("x[i]") + "```\nDone."}},
+       {{"when", "A kernel failed"},
+        {"text", R"({"result": 2, "reason": "no max", "suggestions": "max"})"}},
+       {{"when", "You repair a kernel"}, {"text", CodeReply(Kernel("x[i] > 0 ? x[i] : 0"))}},
+       {{"status", 400}, {"body", "nobody expected this prompt"}}});
+  for (Json& rule : rules) {
+    rule["delay_ms"] = delay_ms;
+    rule["usage"] = usage;
+  }
+  return rules;
+}
+// Of a run with these rules: design, check, code, check, analysis, repair, check.
+constexpr int kCalls = 7;
+
+class RunCommand : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { cache_ = new TempDir(); }
+  static void TearDownTestSuite() {
+    delete cache_;
+    cache_ = nullptr;
+  }
+  void SetUp() override {
+    const auto outcome = RunProcess({.argv = {Python(), "-c", "import numpy"}});
+    if (!outcome.ok() || outcome->exit_code != 0) GTEST_SKIP() << Python() << " has no numpy";
+  }
+
+  std::vector<std::string> Environment(const std::string& url) const {
+    return {"PATH=" + Variable("PATH", "/usr/bin:/bin"),
+            "KERF_PYTHON=" + Python(),
+            "KERF_CACHE_DIR=" + cache_->path(),
+            "HOME=" + dir_.path(),
+            "OPENAI_BASE_URL=" + url + "/v1",
+            std::string("OPENAI_API_KEY=") + kKey};
+  }
+  ProcessOutcome Kerf(const std::string& url, std::vector<std::string> words) {
+    words.insert(words.begin(), KERF_BINARY);
+    const auto outcome = RunProcess({.argv = std::move(words),
+                                     .cwd = dir_.path(),
+                                     .environment = Environment(url),
+                                     .timeout = std::chrono::seconds(300)});
+    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+    return outcome.ok() ? *outcome : ProcessOutcome{};
+  }
+  // The same, running: env puts the variables in place and becomes kerf.
+  std::vector<std::string> LiveWords(const std::string& url, std::vector<std::string> words) {
+    std::vector<std::string> all = {"/usr/bin/env", "-i"};
+    for (const std::string& entry : Environment(url)) all.push_back(entry);
+    all.emplace_back(KERF_BINARY);
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+  }
+  [[nodiscard]] std::string Path(const std::string& name) const { return dir_.path() + "/" + name; }
+
+  static TempDir* cache_;
+  TempDir dir_;
+};
+
+TempDir* RunCommand::cache_ = nullptr;
+
+TEST_F(RunCommand, MakesAKernelWithAModelAndShowsTheKeyNowhere) {
+  const LlmServerProcess server(Rules(0));
+  const ProcessOutcome outcome =
+      Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5", "--log-dir", "logs", "--output",
+                          "best.cc", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_TRUE(report["tasks"][0]["success"].get<bool>());
+  EXPECT_EQ(report["tasks"][0]["steps"], 5);
+  EXPECT_EQ(report["ledger"]["total"]["calls"], kCalls);
+  EXPECT_EQ(ReadAll(Path("best.cc")), Kernel("x[i] > 0 ? x[i] : 0"));
+  EXPECT_EQ(server.Log().size(), static_cast<size_t>(kCalls));
+  EXPECT_THAT(outcome.stdout_text + outcome.stderr_text, Not(HasSubstr(kKey)));
+  for (const auto& entry : stdfs::recursive_directory_iterator(dir_.path())) {
+    if (!entry.is_regular_file()) continue;
+    EXPECT_THAT(ReadAll(entry.path()), Not(HasSubstr(kKey))) << entry.path();
+  }
+  EXPECT_EQ(Kerf("", {"trace", "check", "logs"}).exit_code, 0);
+  const ProcessOutcome replay = Kerf("", {"trace", "replay", "logs"});
+  EXPECT_EQ(replay.exit_code, 0) << replay.stdout_text << replay.stderr_text;
+  EXPECT_THAT(replay.stdout_text, HasSubstr("same"));
+}
+
+TEST_F(RunCommand, SurvivesKillsAtAnyMomentAndAsksNothingTwice) {
+  const LlmServerProcess server(Rules(15));
+  const std::vector<std::string> words = {"run",       kRelu,        "--model",  "openai:gpt-5",
+                                          "--log-dir", Path("logs"), "--resume", "--json"};
+  std::mt19937 random(7);
+  int kills = 0;
+  int rounds = 0;
+  for (; kills < kKills && rounds < 3 * kKills; ++rounds) {
+    std::error_code ignored;
+    stdfs::remove_all(Path("logs"), ignored);
+    const size_t asked_before = server.Log().size();
+    int kills_here = 0;
+    for (;;) {
+      LiveProcess run(LiveWords(server.url(), words));
+      const auto lines = run.ReadFor(std::chrono::microseconds(random() % 400'000));
+      if (!lines.empty() || kills_here >= 6) {
+        run.Wait();
+        break;
+      }
+      run.Kill();
+      ++kills_here;
+    }
+    kills += kills_here;
+    const ProcessOutcome last = Kerf(server.url(), words);
+    ASSERT_EQ(last.exit_code, 0) << last.stderr_text;
+    const Json task = Json::parse(last.stdout_text)["tasks"][0];
+    EXPECT_TRUE(task["success"].get<bool>());
+    EXPECT_EQ(task["steps"], 5);
+    const ProcessOutcome check = Kerf("", {"trace", "check", "logs"});
+    EXPECT_EQ(check.exit_code, 0) << check.stdout_text << check.stderr_text;
+    // A kill loses at most the one answer that was on its way.
+    const size_t asked = server.Log().size() - asked_before;
+    EXPECT_GE(asked, static_cast<size_t>(kCalls));
+    EXPECT_LE(asked, static_cast<size_t>(kCalls + kills_here));
+    EXPECT_EQ(Kerf("", {"trace", "replay", "logs"}).exit_code, 0);
+  }
+  EXPECT_GE(kills, kKills);
+  std::cout << kills << " kills in " << rounds << " runs\n";
+}
+
+int Threads(int pid) {
+  int threads = 0;
+  for (const auto& entry : stdfs::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    threads += entry.is_directory() ? 1 : 0;
+  }
+  return threads;
+}
+
+TEST_F(RunCommand, ManyTasksAtOnceNeedFewThreadsAndCountExactly) {
+  const LlmServerProcess server(Rules(400));
+  stdfs::create_directory(Path("tasks"));
+  for (int i = 0; i < kManyTasks; ++i) {
+    stdfs::copy_file(kRelu, Path("tasks/relu" + std::to_string(i) + "_numpy.py"));
+  }
+  LiveProcess run(LiveWords(server.url(), {"run", Path("tasks"), "--model", "openai:gpt-5",
+                                           "--log-dir", Path("logs"), "--json"}));
+  int most_threads = 0;
+  std::string output;
+  for (;;) {
+    const auto line = run.ReadLine(std::chrono::milliseconds(50));
+    if (line.has_value()) {
+      output = *line;
+      break;
+    }
+    if (stdfs::exists("/proc/" + std::to_string(run.pid()) + "/task")) {
+      most_threads = std::max(most_threads, Threads(run.pid()));
+    }
+  }
+  EXPECT_EQ(run.Wait(), 0);
+  const Json report = Json::parse(output);
+  for (const Json& task : report["tasks"]) {
+    EXPECT_TRUE(task["success"].get<bool>()) << task["because"];
+  }
+  // The loop, the network, a few judges and what they start for one comparison.
+  EXPECT_LE(most_threads, 24);
+  const int64_t calls = int64_t{kCalls} * kManyTasks;
+  EXPECT_EQ(server.Log().size(), static_cast<size_t>(calls));
+  const Json total = report["ledger"]["total"];
+  EXPECT_EQ(total["calls"], calls);
+  EXPECT_EQ(total["input_tokens"], calls * 100);
+  EXPECT_EQ(total["output_tokens"], calls * 10);
+}
+
+TEST_F(RunCommand, InterruptKeepsWhatWasDone) {
+  const LlmServerProcess server(Rules(300));
+  const std::vector<std::string> words = {"run",       kRelu,        "--model",  "openai:gpt-5",
+                                          "--log-dir", Path("logs"), "--resume", "--json"};
+  LiveProcess run(LiveWords(server.url(), words));
+  while (server.Log().size() < 3) run.ReadFor(std::chrono::milliseconds(20));
+  run.Signal(SIGINT);
+  const auto line = run.ReadLine();
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(run.Wait(), 130);
+  EXPECT_TRUE(Json::parse(*line)["interrupted"].get<bool>());
+  const ProcessOutcome last = Kerf(server.url(), words);
+  EXPECT_EQ(last.exit_code, 0) << last.stderr_text;
+  EXPECT_LE(server.Log().size(), static_cast<size_t>(kCalls + 1));
+}
+
+TEST_F(RunCommand, StopsBeforeTheCallThatWouldExceedTheBudget) {
+  const LlmServerProcess server(Rules(0));
+  const ProcessOutcome outcome =
+      Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5", "--log-dir", "logs",
+                          "--max-tokens-total", "10", "--json"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_TRUE(server.Log().empty());
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_THAT(report["tasks"][0]["because"].get<std::string>(), HasSubstr("tokens"));
+}
+
+TEST_F(RunCommand, ShowsTheServersOwnWords) {
+  const LlmServerProcess server(Json::array(
+      {{{"status", 404},
+        {"body", R"({"error":{"message":"no model of that name","code":"model_not_found"}})"}}}));
+  const ProcessOutcome outcome =
+      Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-none", "--log-dir", "logs"});
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("no model of that name"));
+  EXPECT_EQ(server.Log().size(), 1U);
+}
+
+TEST_F(RunCommand, ForkGoesOnFromAStepOfAnotherRun) {
+  const LlmServerProcess server(Rules(0));
+  ASSERT_EQ(
+      Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5", "--log-dir", "logs"}).exit_code,
+      0);
+  const size_t before = server.Log().size();
+  const ProcessOutcome fork =
+      Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5", "--log-dir", "fork", "--fork",
+                          "logs::2", "--json"});
+  ASSERT_EQ(fork.exit_code, 0) << fork.stderr_text;
+  EXPECT_EQ(server.Log().size() - before, 3U);  // analysis, repair, check
+  EXPECT_EQ(ReadAll(Path("fork/relu/I0_S02_relu_DO_CODER_result.txt")),
+            ReadAll(Path("logs/relu/I0_S02_relu_DO_CODER_result.txt")));
+}
+
+TEST_F(RunCommand, StartsWithGivenCode) {
+  std::ofstream(Path("mine.cc")) << Kernel("x[i] > 0 ? x[i] : 0");
+  const LlmServerProcess server(Rules(0));
+  const ProcessOutcome outcome = Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5",
+                                                     "--log-dir", "logs", "--code", "mine.cc"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  EXPECT_TRUE(server.Log().empty());
+  EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0_S02_relu_DO_CODER_result.txt")));
+}
+
+TEST_F(RunCommand, WritesATaskFileForASentence) {
+  Json rules = Rules(0);
+  const std::string file =
+      "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return "
+      "np.maximum(x, "
+      "0)\n\n\ndef get_inputs():\n    return [np.random.randn(64, 64).astype(np.float32)]\n\n\ndef "
+      "get_init_inputs():\n    return []\n";
+  Json all = Json::array();
+  all.push_back(Json{{"when", "The last version did not do"}, {"text", CodeReply(file)}});
+  all.push_back(Json{{"when", "Write a task file"}, {"text", CodeReply("class Model: pass\n")}});
+  for (const Json& rule : rules) all.push_back(rule);
+  const LlmServerProcess server(all);
+  const ProcessOutcome outcome =
+      Kerf(server.url(), {"run", "ReLU: max of x and 0", "--framework", "numpy", "--op-name",
+                          "relu", "--model", "openai:gpt-5", "--log-dir", "logs"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.stderr_text << outcome.stdout_text;
+  EXPECT_THAT(ReadAll(Path("logs/relu/I0-reference_S02_relu_VERIFY_error_log.txt")),
+              HasSubstr("get_inputs"));
+  EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0-reference_S04_relu_VERIFY_verify_res.txt")));
+
+  const ProcessOutcome without = Kerf(server.url(), {"run", "ReLU: max of x and 0"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.stderr_text, HasSubstr("a model can write one from a sentence"));
+}
+
+TEST_F(RunCommand, RefusesWhatCannotBeMeant) {
+  const auto refusal = [&](std::vector<std::string> words) {
+    const ProcessOutcome outcome = Kerf("http://127.0.0.1:1", std::move(words));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.stderr_text;
+    return outcome.stderr_text;
+  };
+  EXPECT_THAT(refusal({"run", "nowhere.py"}), HasSubstr("nowhere.py"));
+  EXPECT_THAT(refusal({"run", kRelu, "--model", "opnai:x"}), HasSubstr("openai"));
+  EXPECT_THAT(refusal({"run", kRelu, "--arch", "h200"}), HasSubstr("does not support arch: h200"));
+  EXPECT_THAT(refusal({"run", kRelu, "--impl", "swft"}),
+              HasSubstr("does not support impl_type: swft"));
+  EXPECT_THAT(refusal({"run", kRelu, "--start", "VERIFY"}), HasSubstr("needs --code"));
+  EXPECT_THAT(refusal({"run", kRelu, "--max-cost", "much"}), HasSubstr("--max-cost takes dollars"));
+  EXPECT_THAT(refusal({"run", kRelu, "--resume"}), HasSubstr("to resume"));
+  std::ofstream(Path("c.yaml")) << "limit_stps: 3\n";
+  EXPECT_THAT(refusal({"run", kRelu, "--config", "c.yaml"}),
+              HasSubstr("did you mean limit_steps?"));
+}
+
+}  // namespace
+}  // namespace kerf::e2e
