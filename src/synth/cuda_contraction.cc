@@ -312,7 +312,7 @@ std::string EmitTiles(const MatmulSpec& spec, CudaValues values, const CudaTarge
   return Fill(kTiles, values);
 }
 
-std::string EmitNarrow(const MatmulSpec& spec, CudaValues values, bool short_is_a, bool dot) {
+std::string EmitNarrowKernel(const MatmulSpec& spec, CudaValues values, bool short_is_a, bool dot) {
   const int64_t longs = short_is_a ? spec.n : spec.m;
   const int64_t batch = Product(spec.batch);
   values["SHORT"] = Number(short_is_a ? spec.m : spec.n);
@@ -409,10 +409,10 @@ Result<std::string> EmitCudaMatmul(const MatmulSpec& spec, const std::string& fu
       return EmitDiagonal(spec, values);
     case MatmulForm::kStreamA:
     case MatmulForm::kStreamB:
-      return EmitNarrow(spec, values, form == MatmulForm::kStreamB, false);
+      return EmitNarrowKernel(spec, values, form == MatmulForm::kStreamB, false);
     case MatmulForm::kDotA:
     case MatmulForm::kDotB:
-      return EmitNarrow(spec, values, form == MatmulForm::kDotB, true);
+      return EmitNarrowKernel(spec, values, form == MatmulForm::kDotB, true);
     case MatmulForm::kBlocked:
       break;
   }
