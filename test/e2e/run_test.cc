@@ -297,6 +297,30 @@ TEST_F(RunCommand, StartsWithGivenCode) {
   EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0_S02_relu_DO_CODER_result.txt")));
 }
 
+TEST_F(RunCommand, SynthesizesWithoutAModel) {
+  const ProcessOutcome outcome =
+      Kerf("", {"run", kRelu, "--log-dir", "logs", "--output", "relu.cc", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_EQ(report["tasks"][0]["steps"], 3);
+  EXPECT_THAT(ReadAll(Path("relu.cc")), HasSubstr("KERF_KERNEL"));
+  EXPECT_THAT(ReadAll(Path("logs/relu/I0_S01_relu_DO_DESIGNER_result.txt")),
+              HasSubstr("import aul as U"));
+  const ProcessOutcome replay = Kerf("", {"trace", "replay", "logs"});
+  EXPECT_EQ(replay.exit_code, 0) << replay.stdout_text << replay.stderr_text;
+}
+
+TEST_F(RunCommand, RefusesByNameWhatCannotBeSynthesized) {
+  std::ofstream(Path("wave_numpy.py"))
+      << "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return "
+         "np.abs(np.fft.fft(x))\n\n\ndef get_inputs():\n    return "
+         "[np.random.randn(64)]\n\n\ndef get_init_inputs():\n    return []\n";
+  const ProcessOutcome outcome = Kerf("", {"run", "wave_numpy.py", "--log-dir", "logs"});
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.stderr_text;
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("fft"));
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("line 6"));
+}
+
 TEST_F(RunCommand, WritesATaskFileForASentence) {
   Json rules = Rules(0);
   const std::string file =
