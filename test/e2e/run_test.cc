@@ -297,6 +297,31 @@ TEST_F(RunCommand, StartsWithGivenCode) {
   EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0_S02_relu_DO_CODER_result.txt")));
 }
 
+TEST_F(RunCommand, RecordedRepliesAnswerAgain) {
+  {
+    const LlmServerProcess server(Rules(0));
+    ASSERT_EQ(Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5", "--log-dir", "logs"})
+                  .exit_code,
+              0);
+  }
+  const ProcessOutcome again =
+      Kerf("", {"run", kRelu, "--model", "recorded:logs", "--log-dir", "again", "--json"});
+  ASSERT_EQ(again.exit_code, 0) << again.stderr_text << again.stdout_text;
+  const Json report = Json::parse(again.stdout_text);
+  EXPECT_EQ(report["ledger"]["total"]["input_tokens"], kCalls * 100);
+  // Another prompt is another request: strictly there is no reply to it.
+  const std::vector<std::string> other = {"run",       kRelu,     "--model",   "recorded:logs",
+                                          "--op-name", "rectify", "--log-dir", "other"};
+  const ProcessOutcome strict = Kerf("", other);
+  EXPECT_NE(strict.exit_code, 0);
+  EXPECT_THAT(strict.stdout_text, HasSubstr("no recorded reply"));
+  std::vector<std::string> loose = other;
+  loose.back() = "loose";
+  loose.emplace_back("--loose");
+  const ProcessOutcome by_order = Kerf("", loose);
+  EXPECT_EQ(by_order.exit_code, 0) << by_order.stdout_text;
+}
+
 TEST_F(RunCommand, SynthesizesWithoutAModel) {
   const ProcessOutcome outcome =
       Kerf("", {"run", kRelu, "--log-dir", "logs", "--output", "relu.cc", "--json"});
