@@ -8,27 +8,31 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       // One verb per line, so that two new ones do not collide in a merge.
-      TraceAppendVerb(),  //
-      TraceLsVerb(),      //
-      TraceShowVerb(),    //
-      TraceSearchVerb(),  //
-      TraceDiffVerb(),    //
-      TraceCheckVerb(),   //
-      TraceExportVerb(),  //
-      TraceIndexVerb(),   //
-      VerifyVerb(),       //
-      TaskCheckVerb(),    //
-      InsightVerb(),      //
-      ArgsVerb(),         //
-      DumpLsVerb(),       //
-      DumpShowVerb(),     //
-      DumpCheckVerb(),    //
-      DevicesVerb(),      //
-      DoctorVerb(),       //
-      CompletionVerb(),   //
-      ManVerb(),          //
-      VersionVerb(),      //
-      HelpVerb(),         //
+      TraceAppendVerb(),      //
+      TraceLsVerb(),          //
+      TraceShowVerb(),        //
+      TraceSearchVerb(),      //
+      TraceDiffVerb(),        //
+      TraceCheckVerb(),       //
+      TraceExportVerb(),      //
+      TraceIndexVerb(),       //
+      VerifyVerb(),           //
+      TaskCheckVerb(),        //
+      InsightVerb(),          //
+      ArgsVerb(),             //
+      DumpLsVerb(),           //
+      DumpShowVerb(),         //
+      DumpCheckVerb(),        //
+      TimelineCheckVerb(),    //
+      TimelineSummaryVerb(),  //
+      TimelineConvertVerb(),  //
+      TimelineDiffVerb(),     //
+      DevicesVerb(),          //
+      DoctorVerb(),           //
+      CompletionVerb(),       //
+      ManVerb(),              //
+      VersionVerb(),          //
+      HelpVerb(),             //
   };
 }
 
