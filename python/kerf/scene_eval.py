@@ -15,7 +15,7 @@ from kerf.scene_values import (BoundMethod, ClassValue, FunctionValue, Instance,
                                Unknown, first_unknown)
 
 STEPS = 400_000
-DEPTH = 60
+DEPTH = 120
 BINARY = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.LShift: operator.lshift, ast.RShift: operator.rshift,

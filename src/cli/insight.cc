@@ -1,6 +1,7 @@
 // kerf insight: from one kernel dispatch to the directory that MindStudio Insight opens.
 #include <nlohmann/json.hpp>
 
+#include "base/cache_dir.h"
 #include "base/clock.h"
 #include "cli/registry.h"
 #include "cli/render/kernel_args_text.h"
@@ -8,6 +9,8 @@
 #include "cli/render/step_text.h"
 #include "cli/replay_setup.h"
 #include "replay/collect/msprof.h"
+#include "replay/collect/ptoas.h"
+#include "replay/timeline/simulator_dir.h"
 #include "replay/workspace/workspace_writer.h"
 
 namespace kerf::cli {
@@ -34,6 +37,23 @@ collect::MsprofRequest MsprofOf(const Args& args, const ReplayPlan& plan, const 
                                  .timeout_minutes = plan.options.timeout_minutes};
   request.progress = [&context](const std::string& line) { context.out.Note(line); };
   return request;
+}
+
+// msprof's success says little: what it wrote must be what Insight opens.
+Status Validate(const std::string& simulator, Context& context) {
+  std::vector<timeline::Finding> findings;
+  KERF_ASSIGN_OR_RETURN(const timeline::SimulatorDir dir,
+                        timeline::ReadSimulatorDir(context.fs, simulator, findings));
+  timeline::CheckSimulatorDir(dir, findings);
+  std::string first;
+  for (const timeline::Finding& finding : findings) {
+    const std::string text = finding.where + (finding.where.empty() ? "" : ": ") + finding.what;
+    context.out.Note((finding.damage ? "damage: " : "note: ") + text);
+    if (finding.damage && first.empty()) first = text;
+  }
+  if (first.empty()) return {};
+  return Corrupt(simulator + " is there and not sound: " + first +
+                 " (kerf timeline check tells all)");
 }
 
 void Report(const Args& args, const ReplayPlan& plan, const std::string& dir,
@@ -77,15 +97,87 @@ Result<int> RunSimpler(const Args& args, Context& context) {
       return std::move(collected).error().Within("insight trace failed");
     }
     simulator = *collected;
+    KERF_RETURN_IF_ERROR(Validate(simulator, context));
   }
   Report(args, plan, dir, simulator, context.out);
   return kExitDone;
 }
 
-Result<int> Run(const Args& args, Context& context) {
-  if (args.Get("--backend") == "ptoas") {
-    return Unavailable("--backend ptoas is not part of this version");
+collect::PtoasRequest PtoasOf(const Args& args, Context& context) {
+  const auto variable = [](const char* name) { return ProcessVariable(name).value_or(""); };
+  collect::PtoasRequest request{
+      .ptoas_root = AbsolutePath(args.Get("--ptoas-root")),
+      .source_cpp = AbsolutePath(args.Get("--source-cpp")),
+      .kernel_base_name = args.Get("--kernel-base-name"),
+      .aicore_arch = args.Get("--aicore-arch"),
+      .soc_version = args.Get("--soc-version"),
+      .kernel_symbol = args.Get("--kernel-symbol"),
+      .pto_isa_root = AbsolutePath(args.Get("--pto-isa-root")),
+      .cann_home = AbsolutePath(args.Get("--cann-home")),
+      .workspace = AbsolutePath(args.Get("--output-dir")),
+      .launch_count = args.GetNumber("--launch-count").value_or(1),
+      .dry_run = args.Has("--dry-run") || args.Get("--simulator") == "none"};
+  if (request.soc_version.empty()) request.soc_version = DefaultSocVersion(Platform::kA2A3);
+  if (request.pto_isa_root.empty()) request.pto_isa_root = variable("PTO_ISA_ROOT");
+  if (request.cann_home.empty()) request.cann_home = variable("CANN_HOME");
+  if (request.cann_home.empty()) request.cann_home = variable("ASCEND_HOME_PATH");
+  if (request.workspace.empty()) {
+    request.workspace =
+        AbsolutePath("outputs/" + workspace::DefaultWorkspaceName("ptoas", request.kernel_base_name,
+                                                                  context.clock.WallNanos()));
   }
+  request.progress = [&context](const std::string& line) { context.out.Note(line); };
+  return request;
+}
+
+// Flags of the other back end are refused, never ignored.
+Status RefuseFlags(const Args& args, const std::vector<std::string>& flags,
+                   const std::string& backend) {
+  for (const std::string& flag : flags) {
+    if (args.Has(flag)) return InvalidInput(flag + " means nothing with --backend " + backend);
+  }
+  return {};
+}
+
+Result<int> RunPtoas(const Args& args, Context& context) {
+  KERF_RETURN_IF_ERROR(RefuseFlags(
+      args,
+      {"--case", "--kernel", "--func-id", "--kernel-source", "--core-type", "--arg-spec",
+       "--dump-dir", "--dispatch-id", "--task-id", "--set-arg", "--restore-arg", "--hw-block-num",
+       "--spmd-block-num", "--runtime", "--no-payloads", "--debug-line", "--simpler-root"},
+      "ptoas"));
+  if (!args.Positional(0).empty())
+    return InvalidInput("a scene test means nothing with --backend ptoas; it takes --source-cpp");
+  if (args.Get("--simulator") == "embedded")
+    return Unavailable("--simulator embedded does not run PTOAS test cases; msprof does");
+  collect::PtoasRequest request = PtoasOf(args, context);
+  KERF_ASSIGN_OR_RETURN(request.timeout_minutes, ReplayTimeout(args));
+  auto result = collect::ReplayPtoas(context.fs, request);
+  if (!result.ok()) return std::move(result).error().Within("insight trace failed");
+  for (const std::string& note : result->notes) context.out.Note("note: " + note);
+  if (!result->simulator.empty()) KERF_RETURN_IF_ERROR(Validate(result->simulator, context));
+  if (args.Has("--json")) {
+    context.out.Data(
+        DumpJson({{"ok", true},
+                  {"workspace", request.workspace},
+                  {"case", result->case_dir},
+                  {"symbol", result->symbol},
+                  {"simulator", result->simulator.empty() ? Json() : Json(result->simulator)}}) +
+        "\n");
+    return kExitDone;
+  }
+  context.out.Data("Insight trace workspace: " + request.workspace + "\n");
+  if (!result->simulator.empty())
+    context.out.Data("MindStudio Insight input: " + result->simulator + "\n");
+  return kExitDone;
+}
+
+Result<int> Run(const Args& args, Context& context) {
+  if (args.Get("--backend") == "ptoas") return RunPtoas(args, context);
+  KERF_RETURN_IF_ERROR(RefuseFlags(
+      args,
+      {"--ptoas-root", "--source-cpp", "--kernel-base-name", "--aicore-arch", "--kernel-symbol"},
+      "simpler"));
   return RunSimpler(args, context);
 }
 
@@ -108,12 +200,18 @@ std::vector<Flag> Flags() {
       {.name = "--output-dir",
        .value_name = "D",
        .help = "the workspace; default outputs/insight_trace_…"},
-      {.name = "--simpler-root",
-       .value_name = "D",
-       .help = "checkout of the runtime; default $REPO_ROOT"},
       {.name = "--pto-isa-root",
        .value_name = "D",
        .help = "checkout of pto-isa; default $PTO_ISA_ROOT"},
+      {.name = "--ptoas-root", .value_name = "D", .help = "ptoas: its checkout"},
+      {.name = "--source-cpp", .value_name = "F", .help = "ptoas: the generated source"},
+      {.name = "--kernel-base-name",
+       .value_name = "N",
+       .help = "ptoas: the kernel's name before mangling"},
+      {.name = "--aicore-arch",
+       .value_name = "A",
+       .help = "ptoas: default is its generator's guess"},
+      {.name = "--kernel-symbol", .value_name = "S", .help = "ptoas: default is found with nm"},
       {.name = "--cann-home",
        .value_name = "D",
        .help = "CANN; default $CANN_HOME or $ASCEND_HOME_PATH"},

@@ -10,17 +10,6 @@
 namespace kerf::cli {
 namespace {
 
-// --timeout is upstream's name; it meant msprof's minutes and the watchdog's seconds at once.
-Result<int64_t> TimeoutMinutes(const Args& args) {
-  const auto minutes = args.GetNumber("--timeout-minutes");
-  const auto timeout = args.GetNumber("--timeout");
-  if (minutes && timeout) {
-    return InvalidInput(
-        "--timeout and --timeout-minutes are the same number, in minutes; give one");
-  }
-  return minutes.value_or(timeout.value_or(120));
-}
-
 Status ParseOptions(const Args& args, ReplayOptions& options) {
   const auto platform = ParsePlatform(args.Get("--platform"));
   if (!platform) return InvalidInput("Unknown platform family: '" + args.Get("--platform") + "'");
@@ -31,11 +20,22 @@ Status ParseOptions(const Args& args, ReplayOptions& options) {
   options.hw_block_num = args.GetNumber("--hw-block-num");
   options.spmd_block_num = args.GetNumber("--spmd-block-num");
   options.debug_line = args.Has("--debug-line");
-  KERF_ASSIGN_OR_RETURN(options.timeout_minutes, TimeoutMinutes(args));
+  KERF_ASSIGN_OR_RETURN(options.timeout_minutes, ReplayTimeout(args));
   return {};
 }
 
 }  // namespace
+
+// --timeout is upstream's name; it meant msprof's minutes and the watchdog's seconds at once.
+Result<int64_t> ReplayTimeout(const Args& args) {
+  const auto minutes = args.GetNumber("--timeout-minutes");
+  const auto timeout = args.GetNumber("--timeout");
+  if (minutes && timeout) {
+    return InvalidInput(
+        "--timeout and --timeout-minutes are the same number, in minutes; give one");
+  }
+  return minutes.value_or(timeout.value_or(120));
+}
 
 std::string AbsolutePath(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
@@ -58,6 +58,10 @@ std::vector<Flag> ReplayFlags() {
        .help = "chip family",
        .default_value = "a2a3",
        .choices = {"a2a3", "a5"}},
+      {.name = "--import", .help = "run the module, in the sandbox, instead of reading it"},
+      {.name = "--simpler-root",
+       .value_name = "D",
+       .help = "checkout of the runtime; default $REPO_ROOT"},
       {.name = "--runtime",
        .value_name = "R",
        .help = "refuse a class that runs on another runtime"},
@@ -119,6 +123,8 @@ Result<replay::ReplayRequest> ParseReplayRequest(const Args& args) {
   replay::ReplayRequest request;
   request.module = AbsolutePath(args.Positional(0));
   request.scene_case = args.Get("--case");
+  request.import = args.Has("--import");
+  request.import_root = AbsolutePath(args.Get("--simpler-root"));
   request.runtime = args.Get("--runtime");
   request.kernel = args.Get("--kernel");
   request.kernel_source = args.Get("--kernel-source");
@@ -150,7 +156,7 @@ Result<replay::ReplayTools> MakeReplayTools(Context& context,
   if (request.module.empty()) return tools;
   KERF_ASSIGN_OR_RETURN(const std::string cache, OpenCacheDir());
   KERF_ASSIGN_OR_RETURN(const std::string resources, resource::Extract(context.fs, cache));
-  tools.scene_script = JoinPath(resources, "python/kerf/scene_reader.py");
+  tools.resources = resources;
   const std::string wanted = ProcessVariable("KERF_PYTHON").value_or("python3");
   const auto python = FindProgram(wanted, ProcessVariable("PATH").value_or(""));
   if (!python) {

@@ -14,6 +14,9 @@ std::vector<Flag> ReplayFlags();
 // Of the launch.
 std::vector<Flag> LaunchFlags();
 
+// --timeout-minutes or --timeout: the same number, in minutes.
+Result<int64_t> ReplayTimeout(const Args& args);
+
 Result<replay::ReplayRequest> ParseReplayRequest(const Args& args);
 
 // Puts the scene reader on the disk and finds an interpreter for it; for a request without a module

@@ -67,13 +67,25 @@ Status CheckOptions(const ReplayOptions& options) {
   return {};
 }
 
+Result<Scene> LoadScene(const ReplayTools& tools, const ReplayRequest& request) {
+  if (request.import) {
+    return scene::ImportScene(
+        {.module = request.module,
+         .root = request.import_root.empty() ? ParentPath(request.module) : request.import_root,
+         .case_name = request.scene_case,
+         .resources = tools.resources});
+  }
+  return scene::ReadScene(tools.fs,
+                          {.module = request.module,
+                           .case_name = request.scene_case,
+                           .python = tools.python,
+                           .script = JoinPath(tools.resources, "python/kerf/scene_reader.py"),
+                           .run = tools.run});
+}
+
 Result<Chosen> ChooseFromModule(const ReplayTools& tools, const ReplayRequest& request) {
   Chosen chosen;
-  KERF_ASSIGN_OR_RETURN(chosen.scene, scene::ReadScene(tools.fs, {.module = request.module,
-                                                                  .case_name = request.scene_case,
-                                                                  .python = tools.python,
-                                                                  .script = tools.scene_script,
-                                                                  .run = tools.run}));
+  KERF_ASSIGN_OR_RETURN(chosen.scene, LoadScene(tools, request));
   KERF_ASSIGN_OR_RETURN(
       chosen.choice, scene::SelectCase(chosen.scene, request.scene_case, request.options.platform,
                                        request.runtime));

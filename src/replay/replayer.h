@@ -21,6 +21,8 @@ struct ReplayRequest {
   // The kernel. Without a module, kernel_source is a file of its own.
   std::string module;
   std::string scene_case;
+  bool import = false;      // run the module in the sandbox instead of reading it
+  std::string import_root;  // what it may see; empty: its own folder
   std::string runtime;
   std::string kernel;
   std::set<int64_t> func_ids;
@@ -39,8 +41,8 @@ struct ReplayRequest {
 
 struct ReplayTools {
   FileSystem& fs;
-  std::string python;        // for scene tests
-  std::string scene_script;  // scene_reader.py on the disk
+  std::string python;     // for scene tests
+  std::string resources;  // the folder that holds python/kerf, on the disk
   std::function<Result<ProcessOutcome>(const Command&)> run = RunProcess;
 };
 

@@ -30,9 +30,7 @@ class Replayer : public ::testing::Test {
     return dir_ + "/" + name;
   }
   Result<ReplayPlan> Plan(const ReplayRequest& request) {
-    return PlanReplay(
-        {.fs = *fs_, .python = "python3", .scene_script = kSource + "/python/kerf/scene_reader.py"},
-        request);
+    return PlanReplay({.fs = *fs_, .python = "python3", .resources = kSource}, request);
   }
   std::string Refused(const ReplayRequest& request) {
     const auto plan = Plan(request);

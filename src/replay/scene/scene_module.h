@@ -9,6 +9,7 @@
 #include "artifact/scene.h"
 #include "base/file_system.h"
 #include "base/subprocess.h"
+#include "sandbox/sandbox.h"
 
 namespace kerf::scene {
 
@@ -22,6 +23,17 @@ struct SceneRequest {
   std::string script;     // scene_reader.py on the disk
   std::function<Result<ProcessOutcome>(const Command&)> run = RunProcess;
 };
+
+// Runs the module instead (python/kerf/scene_import.py), in the sandbox: no network, no files but
+// the distribution's, kerf's scripts and `root`, a folder that holds the module.
+struct SceneImport {
+  std::string module;  // absolute, below root
+  std::string root;    // absolute
+  std::string case_name;
+  std::string resources;  // the folder that holds python/kerf
+  sandbox::Mode mode = sandbox::Mode::kRequired;
+};
+Result<Scene> ImportScene(const SceneImport& request);
 
 // kInvalidInput, with file and line, when the module is no Python.
 Result<Scene> ReadScene(FileSystem& fs, const SceneRequest& request);
