@@ -395,9 +395,17 @@ void AppendJsonString(std::string& out, std::string_view text) {
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(c >> shift) & 15];
   };
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
+  out.reserve(out.size() + text.size() + 2);
   out += '"';
   size_t i = 0;
   while (i < text.size()) {
+    // Most of any text goes over in runs.
+    size_t run = i;
+    while (run < text.size() && is_plain(text[run])) ++run;
+    out.append(text, i, run - i);
+    i = run;
+    if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte >= 0x80) {
       const Utf8Char c = DecodeUtf8(text.substr(i));

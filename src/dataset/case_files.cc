@@ -178,7 +178,9 @@ class CaseMaker {
 
   Diagnosis FullDiagnosis() {
     Diagnosis diagnosis = entry_.diagnosis;
-    if (!diagnosis.symbols.empty() || !options_.symbols || !entry_.failed()) return diagnosis;
+    if (!diagnosis.symbols.empty() || !options_.symbols || entry_.last != LastStatus::kCall) {
+      return diagnosis;
+    }
     // Names that do not meet are worth knowing beside any other cause.
     const CaseFile* test = out_.Find("3_test_code.py");
     const auto code = std::find_if(out_.files.begin(), out_.files.end(), [](const CaseFile& file) {

@@ -32,8 +32,12 @@ constexpr const char* kHip = R"cpp(#include <hip/hip_runtime.h>
                                      hipLaunchKernelGGL(scale, dim3(1), dim3(64), 0, 0, x.data_ptr<float>(), int(x.numel()));
                                      return x;
                                    }
-                                   PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("kernel_"
-                                                                                    "function", &kernel_function); }
+                                   PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+                                     m.def(
+                                         "kernel_"
+                                         "function",
+                                         &kernel_function);
+                                   }
 )cpp";
 constexpr const char* kLabel = "import torch\n\n\ndef double(x):\n    return x * 2\n";
 constexpr const char* kWrong = "import torch\n\n\ndef double(x):\n    return x * 3\n";
