@@ -1,7 +1,8 @@
 #include "cli/models.h"
 
+#include <algorithm>
 #include <cmath>
-#include <set>
+#include <thread>
 
 #include "cli/recorded_replies.h"
 #include "llm/budgeted_provider.h"
@@ -111,7 +112,10 @@ Result<std::unique_ptr<llm::Provider>> Models::MakeProvider(const llm::ModelSpec
           std::make_unique<llm::RecordedProvider>(std::move(records), std::move(options)));
     }
     case llm::ModelKind::kSynth: {
-      conduct::SynthProvider::Options options{ports_.cache_dir, ports_.threads, ports_.mode};
+      // Capturing is the interpreter's work, on one processor each; verdicts need some as well.
+      const int processors = static_cast<int>(std::thread::hardware_concurrency());
+      conduct::SynthProvider::Options options{ports_.cache_dir, ports_.threads,
+                                              std::clamp(processors / 2, 1, 8), ports_.mode};
       auto provider = std::make_unique<conduct::SynthProvider>(ports_.fs, std::move(options));
       synth_ = provider.get();
       return std::unique_ptr<llm::Provider>(std::move(provider));

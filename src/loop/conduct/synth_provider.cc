@@ -1,5 +1,6 @@
 #include "loop/conduct/synth_provider.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -33,11 +34,15 @@ std::string RefusalText(const GraphRefusal& refusal) {
 }  // namespace
 
 SynthProvider::SynthProvider(FileSystem& fs, Options options)
-    : fs_(fs), options_(std::move(options)), thread_([this] { Work(); }) {}
+    : fs_(fs), options_(std::move(options)) {
+  for (int i = 0; i < std::max(1, options_.workers); ++i) {
+    workers_.emplace_back([this] { Work(); });
+  }
+}
 
 SynthProvider::~SynthProvider() {
   Stop();
-  thread_.join();
+  for (std::thread& worker : workers_) worker.join();
 }
 
 void SynthProvider::Ask(llm::Request request, Done done) {
@@ -59,7 +64,7 @@ void SynthProvider::Stop() {
     const std::lock_guard lock(mu_);
     stopped_ = true;
     waiting.swap(jobs_);
-    changed_.notify_one();
+    changed_.notify_all();
   }
   for (Job& job : waiting) job.done(Unavailable("stopped"));
 }

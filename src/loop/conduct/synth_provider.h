@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "artifact/graph.h"
 #include "base/file_system.h"
@@ -27,6 +28,7 @@ class SynthProvider : public llm::Provider {
   struct Options {
     std::string cache_dir;  // graphs and plans are kept below it
     int threads = 1;        // the kernels are planned for
+    int workers = 1;        // tasks captured at once
     sandbox::Mode mode = sandbox::Mode::kBest;
   };
   // `fs` outlives it.
@@ -67,7 +69,7 @@ class SynthProvider : public llm::Provider {
   std::deque<Job> jobs_;                    // guarded by mu_
   bool stopped_ = false;                    // guarded by mu_
   std::map<std::string, Written> written_;  // by hash of the code; guarded by mu_
-  std::thread thread_;
+  std::vector<std::thread> workers_;
 };
 
 }  // namespace kerf::conduct
