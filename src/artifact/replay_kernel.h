@@ -24,12 +24,12 @@ const char* KernelShapeName(KernelShape shape);  // "aic", "aiv", "mix"
 
 // What the code of one source says, comments and strings left out.
 struct KernelFacts {
-  bool has_entry = false;      // kernel_entry with one pointer to int64_t
-  std::set<int> slots;         // literal args[N]
+  bool has_entry = false;       // kernel_entry with one pointer to int64_t
+  std::set<int> slots;          // literal args[N]
   bool computed_slots = false;  // args[i] with an i that cannot be seen
-  bool needs_context = false;  // reads slot 48 or 49, directly or by get_block_idx(args) …
-  bool tests_cube = false;     // names __DAV_CUBE__
-  bool tests_vec = false;      // names __DAV_VEC__
+  bool needs_context = false;   // reads slot 48 or 49, directly or by get_block_idx(args) …
+  bool tests_cube = false;      // names __DAV_CUBE__
+  bool tests_vec = false;       // names __DAV_VEC__
 };
 
 // One source on one kind of core.

@@ -218,6 +218,20 @@ TEST(Help, EveryVerbFitsOneScreen) {
   }
 }
 
+TEST(Help, ALongTableNamesEveryFlagAndExplainsTheFirst) {
+  Verb verb{.name = "long", .summary = "Long"};
+  for (int i = 0; i < 30; ++i) {
+    verb.flags.push_back(
+        {.name = "--flag-" + std::to_string(i), .help = "explanation " + std::to_string(i)});
+  }
+  const FakeOutput out;
+  const std::string text = VerbHelp(verb, out);
+  EXPECT_NE(text.find("explanation 17"), std::string::npos);
+  EXPECT_EQ(text.find("explanation 18"), std::string::npos);
+  for (const Flag& flag : verb.flags)
+    EXPECT_NE(text.find(flag.name), std::string::npos) << flag.name;
+}
+
 TEST(Help, ShowsDefaultsChoicesAndRequiredFlags) {
   const Verb verb{
       .name = "trace append",

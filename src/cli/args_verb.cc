@@ -30,8 +30,8 @@ Verb ArgsVerb() {
       .summary = "Print the arguments of a kernel as an arg spec",
       .details =
           "Resolves the arguments as `kerf insight` does (arg spec, dump, recipe, scene test), "
-          "checks them and prints\n"
-          "them as JSON that --arg-spec reads. The output is JSON with and without --json.",
+          "checks\n"
+          "them and prints them as JSON that --arg-spec reads. It is JSON with and without --json.",
       .positionals = {{.name = "MODULE", .help = "a scene test", .required = false}},
       .flags = flags,
       .examples =

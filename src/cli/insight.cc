@@ -1,4 +1,5 @@
 // kerf insight: from one kernel dispatch to the directory that MindStudio Insight opens.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/cache_dir.h"
@@ -181,6 +182,16 @@ Result<int> Run(const Args& args, Context& context) {
   return RunSimpler(args, context);
 }
 
+// The help explains the first flags only.
+std::vector<Flag> WithFirst(std::vector<Flag> flags, const std::vector<std::string>& first) {
+  const auto rank = [&](const Flag& flag) {
+    return std::find(first.begin(), first.end(), flag.name);
+  };
+  std::stable_sort(flags.begin(), flags.end(),
+                   [&](const Flag& a, const Flag& b) { return rank(a) < rank(b); });
+  return flags;
+}
+
 std::vector<Flag> Flags() {
   std::vector<Flag> flags = ReplayFlags();
   const std::vector<Flag> launch = LaunchFlags();
@@ -217,7 +228,10 @@ std::vector<Flag> Flags() {
        .help = "CANN; default $CANN_HOME or $ASCEND_HOME_PATH"},
       JsonFlag()};
   flags.insert(flags.end(), own.begin(), own.end());
-  return flags;
+  return WithFirst(flags, {"--case", "--kernel", "--func-id", "--kernel-source", "--platform",
+                           "--arg-spec", "--dump-dir", "--dispatch-id", "--task-id", "--set-arg",
+                           "--simulator", "--dry-run", "--output-dir", "--simpler-root",
+                           "--pto-isa-root", "--cann-home", "--timeout-minutes", "--json"});
 }
 
 }  // namespace

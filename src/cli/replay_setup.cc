@@ -130,7 +130,8 @@ Result<replay::ReplayRequest> ParseReplayRequest(const Args& args) {
   request.kernel_source = args.Get("--kernel-source");
   if (request.module.empty()) request.kernel_source = AbsolutePath(request.kernel_source);
   request.core_type = args.Get("--core-type");
-  request.arg_spec = args.Get("--arg-spec");
+  // Absolute, so that data files it names stay right in a spec that is printed.
+  request.arg_spec = AbsolutePath(args.Get("--arg-spec"));
   request.dump_dir = AbsolutePath(args.Get("--dump-dir"));
   request.dispatch_id = args.GetNumber("--dispatch-id");
   request.payloads = !args.Has("--no-payloads");

@@ -75,13 +75,24 @@ std::string Described(const std::string& help, const std::vector<std::string>& c
   return remarks.empty() ? text : text + ")";
 }
 
+// A table that would not fit on a screen explains its first flags and names the others: a verb puts
+// first what people need first.
 std::vector<Line> FlagLines(const Verb& verb) {
+  constexpr size_t kMost = 24;
+  const size_t explained = verb.flags.size() <= kMost ? verb.flags.size() : 18;
   std::vector<Line> lines;
-  for (const Flag& flag : verb.flags) {
+  std::string others;
+  for (size_t i = 0; i < verb.flags.size(); ++i) {
+    const Flag& flag = verb.flags[i];
     const std::string left =
         flag.value_name.empty() ? flag.name : flag.name + " " + flag.value_name;
-    lines.push_back({left, FlagHelp(flag)});
+    if (i < explained) {
+      lines.push_back({left, FlagHelp(flag)});
+    } else {
+      others += (others.empty() ? "" : ", ") + left;
+    }
   }
+  if (!others.empty()) lines.push_back({"more", others + " ('kerf man' explains them)"});
   lines.push_back({"-h, --help", "Show this help"});
   return lines;
 }

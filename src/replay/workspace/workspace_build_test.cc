@@ -82,7 +82,7 @@ class Build : public ::testing::Test {
     // A launch runs every block, the cube version once and the vector version on both lanes.
     const std::string launch =
         std::regex_replace(Read("ws/replay_launch.cpp"),
-                           std::regex("replay_entry<<<(.*), nullptr, stream>>>\\((.*)\\);"),
+                           std::regex("replay_entry<<<(.*), nullptr, stream>>>\\(([^;]*)\\);"),
                            "for (g_block = 0; g_block < $1; ++g_block) { CORES($2) }");
     EXPECT_THAT(launch, Not(HasSubstr("<<<")));
     Write("launch.cpp", launch);

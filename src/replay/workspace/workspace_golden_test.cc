@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/subprocess.h"
 #include "replay/workspace/workspace_plans.h"
 #include "replay/workspace/workspace_text.h"
 
@@ -40,6 +41,24 @@ TEST_P(Golden, EveryFileIsAsExpected) {
       std::ofstream(path, std::ios::binary) << file.bytes;
     }
     EXPECT_EQ(file.bytes, ReadAll(path)) << path;
+  }
+}
+
+TEST_P(Golden, TheSourcesAreFormatted) {
+  if (!FindProgram("clang-format-14", std::getenv("PATH")))
+    GTEST_SKIP() << "no clang-format-14 in PATH";
+  const auto& [shape, platform] = GetParam();
+  const auto files = WorkspaceTexts(PlanOf(shape, platform));
+  ASSERT_TRUE(files.ok());
+  for (const WorkspaceFile& file : *files) {
+    if (file.path.find(".cpp") == std::string::npos) continue;
+    const auto outcome = RunProcess(
+        {.argv = {"clang-format-14",
+                  "--style={BasedOnStyle: Google, ColumnLimit: 100, SortIncludes: false}",
+                  "--assume-filename=x.cc"},
+         .input = file.bytes});
+    ASSERT_TRUE(outcome.ok());
+    EXPECT_EQ(outcome->stdout_text, file.bytes) << file.path;
   }
 }
 

@@ -91,9 +91,9 @@ std::string RowOf(CoreType core, const std::string& args) {
 std::string Entry(const ReplayPlan& plan) {
   const bool mix = plan.kernel.shape == KernelShape::kMix;
   std::string text =
-      mix ? "extern \"C\" __global__ AICORE void replay_entry(__gm__ int64_t *aic_args,\n"
-            "                                                __gm__ int64_t *aiv_args) {\n"
-          : "extern \"C\" __global__ AICORE void replay_entry(__gm__ int64_t *args) {\n";
+      mix ? "extern \"C\" __global__ AICORE void replay_entry(__gm__ int64_t* aic_args, __gm__ "
+            "int64_t* aiv_args) {\n"
+          : "extern \"C\" __global__ AICORE void replay_entry(__gm__ int64_t* args) {\n";
   for (const CoreType core : {CoreType::kAic, CoreType::kAiv}) {
     const auto members = MembersOn(plan.kernel, core);
     if (members.empty()) continue;
@@ -119,18 +119,21 @@ std::string KernelText(const ReplayPlan& plan) {
 }
 
 std::string LaunchParameters(bool mix) {
-  return mix ? "void *aic_args, void *aiv_args, void *stream" : "void *args, void *stream";
+  return mix ? "void* aic_args, void* aiv_args, void* stream" : "void* args, void* stream";
 }
 
 std::string LaunchText(const ReplayPlan& plan) {
   const bool mix = plan.kernel.shape == KernelShape::kMix;
-  return Filled("replay_launch.cpp",
-                {{"HW_BLOCK_NUM", std::to_string(HwBlocks(plan))},
-                 {"ENTRY_PARAMETERS", mix ? "__gm__ int64_t *aic_args, __gm__ int64_t *aiv_args"
-                                          : "__gm__ int64_t *args"},
-                 {"LAUNCH_PARAMETERS", LaunchParameters(mix)},
-                 {"LAUNCH_ARGUMENTS", mix ? "(__gm__ int64_t *)aic_args, (__gm__ int64_t *)aiv_args"
-                                          : "(__gm__ int64_t *)args"}});
+  return Filled(
+      "replay_launch.cpp",
+      {{"HW_BLOCK_NUM", std::to_string(HwBlocks(plan))},
+       {"ENTRY_PARAMETERS",
+        mix ? "__gm__ int64_t* aic_args, __gm__ int64_t* aiv_args" : "__gm__ int64_t* args"},
+       {"LAUNCH_PARAMETERS", LaunchParameters(mix)},
+       {"LAUNCH_CALL",
+        mix ? "  replay_entry<<<kHwBlockNum, nullptr, stream>>>((__gm__ int64_t*)aic_args,\n"
+              "                                                 (__gm__ int64_t*)aiv_args);"
+            : "  replay_entry<<<kHwBlockNum, nullptr, stream>>>((__gm__ int64_t*)args);"}});
 }
 
 std::string FiveOf(const std::vector<int64_t>& values) {
@@ -154,8 +157,8 @@ std::string TensorLine(const KernelArg& arg, const TensorArg& tensor) {
 }
 
 std::string ScalarLine(const KernelArg& arg, const ScalarArg& scalar) {
-  return fmt::format("    {{{}, {:#x}}},  // {}\n", arg.slot, scalar.bits,
-                     ArgTypeName(scalar.type));
+  return fmt::format("    // slot {}: {}\n    {{{}, {:#x}}},\n", arg.slot, ArgTypeName(scalar.type),
+                     arg.slot, scalar.bits);
 }
 
 std::string DispatchLine(const SpmdDispatch& dispatch) {

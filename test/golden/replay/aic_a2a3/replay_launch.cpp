@@ -7,8 +7,8 @@
 
 constexpr uint32_t kHwBlockNum = 1;
 
-extern "C" __global__ AICORE void replay_entry(__gm__ int64_t *args);
+extern "C" __global__ AICORE void replay_entry(__gm__ int64_t* args);
 
-extern "C" void launch_replay(void *args, void *stream) {
-  replay_entry<<<kHwBlockNum, nullptr, stream>>>((__gm__ int64_t *)args);
+extern "C" void launch_replay(void* args, void* stream) {
+  replay_entry<<<kHwBlockNum, nullptr, stream>>>((__gm__ int64_t*)args);
 }

@@ -1,5 +1,5 @@
-// Runs one dispatch of a kernel again: allocates its tensors, fills the argument slots of every row and launches
-// replay_entry. Written by kerf; safe to edit: the tables below are the arguments.
+// Runs one dispatch of a kernel again: allocates its tensors, fills the argument slots of every row
+// and launches replay_entry. Written by kerf; safe to edit: the tables below are the arguments.
 #include <acl/acl.h>
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-extern "C" void launch_replay(void *args, void *stream);
+extern "C" void launch_replay(void* args, void* stream);
 
-#define CHECK_ACL(call)                                                                        \
-  do {                                                                                         \
-    const aclError code = (call);                                                              \
-    if (code != ACL_SUCCESS) {                                                                 \
+#define CHECK_ACL(call)                                                                         \
+  do {                                                                                          \
+    const aclError code = (call);                                                               \
+    if (code != ACL_SUCCESS) {                                                                  \
       std::fprintf(stderr, "%s:%d: %s failed with %d\n", __FILE__, __LINE__, #call, (int)code); \
-      std::exit(1);                                                                            \
-    }                                                                                          \
+      std::exit(1);                                                                             \
+    }                                                                                           \
   } while (false)
 
 namespace {
@@ -37,10 +37,10 @@ struct Tensor {
   uint64_t start_offset;  // in elements
   uint64_t extent;        // from the first to the last element of the view, in elements
   bool contiguous;
-  uint64_t bytes;        // of the buffer
-  uint64_t fill;         // the bits of each element
-  uint32_t fill_bytes;   // of one element
-  const char *payload;   // a file with the whole buffer, or nullptr
+  uint64_t bytes;       // of the buffer
+  uint64_t fill;        // the bits of each element
+  uint32_t fill_bytes;  // of one element
+  const char* payload;  // a file with the whole buffer, or nullptr
 };
 
 struct Scalar {
@@ -54,6 +54,7 @@ struct Dispatch {
   std::vector<Scalar> overrides;
 };
 
+// clang-format off
 const std::vector<Tensor> kTensors = {
     // slot 0: FLOAT32[16, 16], input
     {0, 0, 2, {16, 16, 0, 0, 0}, {16, 1, 0, 0, 0}, 0, 256, true, 1024, 0x0, 4, nullptr},
@@ -62,39 +63,43 @@ const std::vector<Tensor> kTensors = {
 };
 
 const std::vector<Scalar> kScalars = {
-    {4, 0x3e000000},  // FLOAT32
-    {5, 0xffffffffffffffff},  // UINT64
+    // slot 4: FLOAT32
+    {4, 0x3e000000},
+    // slot 5: UINT64
+    {5, 0xffffffffffffffff},
 };
 
 const std::vector<Dispatch> kDispatches = {
     {1, {}},
 };
+// clang-format on
 
-std::vector<void *> g_allocations;
+std::vector<void*> g_allocations;
 
-void *DeviceMemory(size_t bytes) {
-  void *memory = nullptr;
+void* DeviceMemory(size_t bytes) {
+  void* memory = nullptr;
   CHECK_ACL(aclrtMalloc(&memory, bytes, ACL_MEM_MALLOC_HUGE_FIRST));
   g_allocations.push_back(memory);
   return memory;
 }
 
-void *ToDevice(const std::vector<uint8_t> &bytes) {
-  void *memory = DeviceMemory(bytes.size());
-  CHECK_ACL(aclrtMemcpy(memory, bytes.size(), bytes.data(), bytes.size(), ACL_MEMCPY_HOST_TO_DEVICE));
+void* ToDevice(const std::vector<uint8_t>& bytes) {
+  void* memory = DeviceMemory(bytes.size());
+  CHECK_ACL(
+      aclrtMemcpy(memory, bytes.size(), bytes.data(), bytes.size(), ACL_MEMCPY_HOST_TO_DEVICE));
   return memory;
 }
 
 template <typename T>
-void Put(std::vector<uint8_t> &bytes, size_t offset, T value) {
+void Put(std::vector<uint8_t>& bytes, size_t offset, T value) {
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-std::vector<uint8_t> ReadPayload(const char *name, size_t bytes) {
-  const char *folder = std::getenv("REPLAY_PAYLOAD_DIR");
+std::vector<uint8_t> ReadPayload(const char* name, size_t bytes) {
+  const char* folder = std::getenv("REPLAY_PAYLOAD_DIR");
   const std::string path = std::string(folder != nullptr ? folder : "payload") + "/" + name;
   std::vector<uint8_t> content(bytes);
-  std::FILE *file = std::fopen(path.c_str(), "rb");
+  std::FILE* file = std::fopen(path.c_str(), "rb");
   const size_t got = file != nullptr ? std::fread(content.data(), 1, bytes, file) : 0;
   if (got != bytes) {
     std::fprintf(stderr, "%s: %zu bytes are needed, %zu could be read\n", path.c_str(), bytes, got);
@@ -104,7 +109,7 @@ std::vector<uint8_t> ReadPayload(const char *name, size_t bytes) {
   return content;
 }
 
-std::vector<uint8_t> Content(const Tensor &tensor) {
+std::vector<uint8_t> Content(const Tensor& tensor) {
   if (tensor.payload != nullptr) return ReadPayload(tensor.payload, tensor.bytes);
   std::vector<uint8_t> content(tensor.bytes, 0);
   if (tensor.fill == 0) return content;
@@ -115,7 +120,7 @@ std::vector<uint8_t> Content(const Tensor &tensor) {
 }
 
 // The runtime's tensor descriptor: 128 bytes, little endian.
-std::vector<uint8_t> Descriptor(const Tensor &tensor, uint64_t address) {
+std::vector<uint8_t> Descriptor(const Tensor& tensor, uint64_t address) {
   std::vector<uint8_t> bytes(kDescriptorBytes, 0);
   Put<uint64_t>(bytes, 0, address);
   Put<uint64_t>(bytes, 8, tensor.bytes);
@@ -136,11 +141,11 @@ std::vector<uint8_t> Descriptor(const Tensor &tensor, uint64_t address) {
 // The slots that every row has.
 std::vector<uint64_t> CommonSlots() {
   std::vector<uint64_t> slots(kSlots, 0);
-  for (const Tensor &tensor : kTensors) {
+  for (const Tensor& tensor : kTensors) {
     const auto buffer = reinterpret_cast<uint64_t>(ToDevice(Content(tensor)));
     slots[tensor.slot] = reinterpret_cast<uint64_t>(ToDevice(Descriptor(tensor, buffer)));
   }
-  for (const Scalar &scalar : kScalars) slots[scalar.slot] = scalar.bits;
+  for (const Scalar& scalar : kScalars) slots[scalar.slot] = scalar.bits;
   return slots;
 }
 
@@ -159,12 +164,12 @@ uint64_t GlobalContext(int lane) {
 }
 
 // One row of slots for every lane of every block, in device memory.
-void *Rows(const std::vector<uint64_t> &common, int lanes) {
+void* Rows(const std::vector<uint64_t>& common, int lanes) {
   std::vector<uint64_t> rows;
-  for (const Dispatch &dispatch : kDispatches) {
+  for (const Dispatch& dispatch : kDispatches) {
     for (int row = 0; row < dispatch.blocks * lanes; ++row) {
       std::vector<uint64_t> slots = common;
-      for (const Scalar &scalar : dispatch.overrides) slots[scalar.slot] = scalar.bits;
+      for (const Scalar& scalar : dispatch.overrides) slots[scalar.slot] = scalar.bits;
       slots[kLocalContextSlot] = LocalContext(row / lanes, dispatch.blocks);
       slots[kGlobalContextSlot] = GlobalContext(row % lanes);
       rows.insert(rows.end(), slots.begin(), slots.end());
@@ -176,7 +181,7 @@ void *Rows(const std::vector<uint64_t> &common, int lanes) {
 }
 
 int DeviceId() {
-  const char *text = std::getenv("ACL_DEVICE_ID");
+  const char* text = std::getenv("ACL_DEVICE_ID");
   return text != nullptr ? std::atoi(text) : 0;
 }
 

@@ -1,7 +1,7 @@
 // The kernel under test, and the entry that a launch calls. Written by kerf; safe to edit.
 //
-// The compiler makes a cube and a vector version of this file. A source that belongs on one kind of core is
-// seen by that version only: the other's has no such instructions.
+// The compiler makes a cube and a vector version of this file. A source that belongs on one kind of
+// core is seen by that version only: the other's has no such instructions.
 #include <cstdint>
 
 #ifndef AICORE
@@ -26,7 +26,7 @@
 #include "/scenes/kernels/vector.cpp"
 #endif  // __DAV_VEC__
 
-extern "C" __global__ AICORE void replay_entry(__gm__ int64_t *args) {
+extern "C" __global__ AICORE void replay_entry(__gm__ int64_t* args) {
 #ifdef __DAV_VEC__
   kernel_entry(args);
 #endif

@@ -7,8 +7,9 @@
 
 constexpr uint32_t kHwBlockNum = 3;
 
-extern "C" __global__ AICORE void replay_entry(__gm__ int64_t *aic_args, __gm__ int64_t *aiv_args);
+extern "C" __global__ AICORE void replay_entry(__gm__ int64_t* aic_args, __gm__ int64_t* aiv_args);
 
-extern "C" void launch_replay(void *aic_args, void *aiv_args, void *stream) {
-  replay_entry<<<kHwBlockNum, nullptr, stream>>>((__gm__ int64_t *)aic_args, (__gm__ int64_t *)aiv_args);
+extern "C" void launch_replay(void* aic_args, void* aiv_args, void* stream) {
+  replay_entry<<<kHwBlockNum, nullptr, stream>>>((__gm__ int64_t*)aic_args,
+                                                 (__gm__ int64_t*)aiv_args);
 }
