@@ -37,6 +37,13 @@ TEST(Index, NestedQuotientsAreOne) {
   EXPECT_EQ(v.Mod(20).Div(5), v.Div(5).Mod(4));
 }
 
+TEST(Index, DividesTheLeadingPartAlone) {
+  const Index b = Index::Var(2, 256);
+  const Index flat = b * 40 + kI * 5 + kJ;
+  EXPECT_EQ(flat.Div(40 * 32), b.Div(32));
+  EXPECT_EQ(flat.Mod(40 * 32), b.Mod(32) * 40 + kI * 5 + kJ);
+}
+
 TEST(Index, AnAxisOfOneIsZero) { EXPECT_EQ(Index::Var(3, 1), Index(0)); }
 
 TEST(Index, KnowsStridesAndRanges) {

@@ -27,7 +27,7 @@ class Model(nn.Module):
                 F.softsign(x),
                 F.softshrink(x, 0.3),
                 F.hardshrink(x, 0.4),
-                F.tanhshrink(x),
+                F.tanhshrink(x + 5),
                 F.logsigmoid(x),
                 F.threshold(x, 0.1, -2.0),
                 F.glu(x[:, :6], 1),

@@ -10,7 +10,7 @@ class Model(nn.Module):
         super().__init__()
         self.linear = nn.Linear(23, 31)
 
-    def forward(self, a, b, c, d, e, g, u, v, t):
+    def forward(self, a, b, c, d, e, g, u, v):
         return (a @ b,
                 a.t() @ a,
                 a @ a.t(),
@@ -30,9 +30,8 @@ class Model(nn.Module):
                 torch.diag(v) @ a,
                 a[:, :1] @ b[:1],
                 (a * 2) @ torch.relu(b),
-                F.bilinear(a, a, t),
                 torch.tensordot(a, b, dims=1),
-                torch.chain_matmul(a, b, g.t()),
+                torch.linalg.multi_dot([a, b, g.t()]),
                 torch.kron(a[:2, :3], b[:2, :2]),
                 c.transpose(1, 2) @ c)
 
@@ -45,8 +44,7 @@ def get_inputs():
             torch.randn(2, 3, 7, 19),
             torch.randn(17, 9),
             torch.randn(23),
-            torch.randn(17),
-            torch.randn(4, 23, 23)]
+            torch.randn(17)]
 
 
 def get_init_inputs():
