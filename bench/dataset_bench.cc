@@ -6,6 +6,7 @@
 // - twice the data take twice the time.
 //
 //   kerf_dataset_bench KERF_BINARY PEER.py [--dir D] [--mb N] [--repeats N] [--python P]
+//                      [--only reading|writing]
 //
 // PEER.py is bench/dataset_peer.py. Each figure is the median of the repeats, taken in turns.
 #include <fcntl.h>
@@ -82,6 +83,20 @@ class Texts {
     return text;
   }
 
+  // `code` with every tenth line or so changed: what a model makes of its own code.
+  std::string Edited(const std::string& code) {
+    std::string text;
+    for (size_t at = 0; at < code.size();) {
+      const size_t feed = code.find(R"(\n)", at);
+      const size_t end = feed == std::string::npos ? code.size() : feed + 2;
+      if (random_.Next(10) == 0)
+        text += "    // changed " + std::to_string(random_.Next(10000)) + R"(\n)";
+      if (random_.Next(10) != 0) text.append(code, at, end - at);
+      at = end;
+    }
+    return text;
+  }
+
   std::string Prose(size_t bytes) {
     static const char* const kWords[] = {
         "memory ",     "access ", "the kernel ", "wavefront ", "is bound by ",
@@ -149,12 +164,12 @@ Pair Generate(const std::string& dir, uint64_t bytes) {
            R"(", "perf_candidates": [)";
     const uint32_t candidates = texts.Dice(4);
     for (uint32_t i = 0; i < candidates; ++i) {
-      line += std::string(i == 0 ? "[\"" : ", [\"") + texts.Code(8500, true) + "\", 1." +
+      line += std::string(i == 0 ? "[\"" : ", [\"") + texts.Edited(predict) + "\", 1." +
               std::to_string(30 - i) + ", 0.0, \"" + texts.Prose(2500) + "\", null]";
     }
-    line += R"(], "perf_strategy": null, "call_candidate": ")" + texts.Code(8200, true) +
+    line += R"(], "perf_strategy": null, "call_candidate": ")" + texts.Edited(predict) +
             R"(", "exe_candidate": )" +
-            (candidates > 0 ? "\"" + texts.Code(8100, true) + "\"" : "null") +
+            (candidates > 0 ? "\"" + texts.Edited(predict) + "\"" : "null") +
             R"(, "temp_strategy": ")" + texts.Prose(700) + R"(", "perf_debug_num": 1, )" +
             flags[std::min<uint32_t>(class_of, 3)] + "}";
     pair.bytes += line.size();
@@ -253,6 +268,7 @@ struct Options {
   std::string dir = "/tmp";
   std::string python = "python3";
   uint64_t mb = 2048;
+  std::string only;  // "reading" or "writing"
   int repeats = 3;
 };
 
@@ -333,6 +349,7 @@ Options ParseOptions(int argc, char** argv) {
     if (flag == "--mb") options.mb = std::strtoull(argv[i + 1], nullptr, 10);
     if (flag == "--repeats") options.repeats = std::atoi(argv[i + 1]);
     if (flag == "--python") options.python = argv[i + 1];
+    if (flag == "--only") options.only = argv[i + 1];
   }
   return options;
 }
@@ -343,12 +360,19 @@ int main(int argc, char** argv) {
   const Options options = ParseOptions(argc, argv);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   std::printf("%s\n", kerf::bench::MachineContext(options.dir).c_str());
-  const Pair half = Generate(options.dir, options.mb << 19);
-  const Pair whole = Generate(options.dir, options.mb << 20);
-  BenchReading(options, half, "half the data");
-  BenchReading(options, whole, "all the data");
-  BenchWriting(options, half);
-  for (const Pair& pair : {half, whole}) {
+  std::vector<Pair> pairs;
+  if (options.only != "writing") {
+    pairs.push_back(Generate(options.dir, options.mb << 19));
+    pairs.push_back(Generate(options.dir, options.mb << 20));
+    BenchReading(options, pairs[0], "half the data");
+    BenchReading(options, pairs[1], "all the data");
+  }
+  if (options.only != "reading") {
+    // An eighth: the folders of all of it are a hundred thousand files.
+    pairs.push_back(Generate(options.dir, options.mb << 17));
+    BenchWriting(options, pairs.back());
+  }
+  for (const Pair& pair : pairs) {
     Remove(pair.jsonl);
     Remove(pair.mem);
   }

@@ -148,6 +148,17 @@ class ExtensionEntry(Entry):
         raise Marked("bad_signature", str(refused).split("\n\nInvoked with")[0].replace("\n", " "))
 
 
+class InlineEntry(Entry):
+    """A Python file that compiles its extension itself. It is built already: load_inline() gives what was built."""
+
+    def load(self):
+        import torch.utils.cpp_extension
+
+        extension = load_extension(self.candidate)
+        torch.utils.cpp_extension.load_inline = lambda *_, **__: extension
+        super().load()
+
+
 class SwftEntry(Entry):
     """AIKG's convention: {op}_swft_{framework}(device_id=…) returns nothing. It reads {op}/input/input{i}.bin beside its
     own file and writes {op}/output/output{i}_actual.bin: raw bytes of tensors, numbered by their position."""
@@ -212,6 +223,34 @@ def emulated_device():
     return Emulated()
 
 
+def difference_of(expected, found, where):
+    """How a result differs from the original's, by GEAK's own tolerances; empty when it does not."""
+    import torch
+
+    if isinstance(expected, torch.Tensor) and isinstance(found, torch.Tensor):
+        if expected.shape != found.shape:
+            return f"{where} has shape {tuple(found.shape)}, not {tuple(expected.shape)}"
+        a, b = expected.detach().cpu().double(), found.detach().cpu().double()
+        near = torch.isclose(b, a, rtol=1e-1, atol=1e-3, equal_nan=True)
+        wrong = int((~near).sum())
+        return f"{wrong} of {near.numel()} elements of {where} differ, by up to {float((a - b).abs().max()):.4g}" if wrong else ""
+    if type(expected) is not type(found):
+        return f"{where} is a {type(found).__name__}, not a {type(expected).__name__}"
+    if isinstance(expected, dict):
+        if expected.keys() != found.keys():
+            return f"{where} has the keys {sorted(map(str, found))}, not {sorted(map(str, expected))}"
+        pairs = [(expected[key], found[key], f"{where}[{key!r}]") for key in expected]
+    elif isinstance(expected, (list, tuple)):
+        if len(expected) != len(found):
+            return f"{where} has {len(found)} items, not {len(expected)}"
+        pairs = [(a, b, f"{where}[{i}]") for i, (a, b) in enumerate(zip(expected, found))]
+    elif isinstance(expected, float):
+        return "" if abs(expected - found) <= 1e-3 + 1e-1 * abs(expected) else f"{where} is {found}, not {expected}"
+    else:
+        return "" if expected == found else f"{where} is {found!r}, not {expected!r}"[:300]
+    return next(filter(None, (difference_of(*pair) for pair in pairs)), "")
+
+
 class TestEntry(ExtensionEntry):
     """A test that imports the extension, or calls its functions by their bare names. It runs as part of loading."""
 
@@ -223,22 +262,52 @@ class TestEntry(ExtensionEntry):
 
     def run(self, namespace):
         names = list(namespace)
-        namespace.update({"__name__": "__main__", "__file__": self.candidate["path"]})
-        with open(self.candidate["path"], "rb") as file:
-            code = compile(file.read(), self.candidate["path"], "exec")
-        self.side.torch.manual_seed(0)
+        expected = self.result_of_label()
         try:
-            if self.candidate["device"] == "cpu":
-                with emulated_device():
-                    exec(code, namespace)
-            else:
-                exec(code, namespace)
-            self.side.synchronize()
+            self.execute(self.candidate["path"], namespace)
+            self.hold_against(expected, namespace.get("result_gold"))
+        except Marked:
+            raise
         except SystemExit as error:
             if error.code not in (None, 0):
                 raise Marked("raised", f"the test ended with exit code {error.code}") from None
         except BaseException as error:  # noqa: BLE001
             raise Marked(self.reason(error), self.explained(error, names)) from None
+
+    def execute(self, path, namespace):
+        namespace.update({"__name__": "__main__", "__file__": path})
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec")
+        self.side.torch.manual_seed(42)
+        if self.candidate["device"] == "cpu":
+            with emulated_device():
+                exec(code, namespace)
+        else:
+            exec(code, namespace)
+        self.side.synchronize()
+
+    def result_of_label(self):
+        """What the test computes with the original source; None when there is none or it does not run here."""
+        if not self.candidate.get("label"):
+            return None
+        path = os.path.join(os.path.dirname(self.candidate["path"]), "label.py")
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(self.candidate["label"])
+        namespace = {}
+        try:
+            self.execute(path, namespace)
+        except BaseException:  # noqa: BLE001: then there is nothing to compare with
+            return None
+        return namespace.get("result_gold")
+
+    def hold_against(self, expected, found):
+        if expected is None:
+            return
+        if found is None:
+            raise Marked("value", "Generated output is None: the test leaves no result_gold")
+        difference = difference_of(expected, found, "result_gold")
+        if difference:
+            raise Marked("value", f"Generated output does not match reference output: {difference}")
 
     def reason(self, error):
         text = str(error)
@@ -277,4 +346,6 @@ def entry_for(candidate, side):
         return SwftEntry(candidate, side)
     if candidate["impl"] != "torch_ext":
         return Entry(candidate, side)
+    if candidate.get("inline"):
+        return InlineEntry(candidate, side)
     return TestEntry(candidate, side) if candidate.get("test") else ExtensionEntry(candidate, side)

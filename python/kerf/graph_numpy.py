@@ -9,7 +9,7 @@ import types
 
 import numpy
 
-from kerf import graph_fold, values
+from kerf import graph_fold, graph_simplify, values
 from kerf.graph_build import GraphBuilder, Refused
 from kerf.graph_numpy_array import TracedArray, Tracer, traced_in
 from kerf.graph_numpy_functions import copy as copy_array
@@ -154,6 +154,7 @@ def trace(framework, task, model, call):
         result = framework.call(model, call.with_leaves(framework, leaves))
     graph.outputs = [tracer.wrap(array).value for _, array in outputs_of(framework, result)]
     graph_fold.fold(graph, Read)
+    graph_simplify.simplify(graph)
     return graph, specialised
 
 

@@ -99,7 +99,9 @@ class Emitter:
         shape = list(numpy.broadcast_shapes(*map(tuple, shapes)))
         left, right = [self.cast(operand, dtype) if isinstance(operand, Value) else operand
                        for operand in (left, right)]
-        if not isinstance(left, Value):
+        if not isinstance(left, Value) and name in ("add", "mul", "eq", "ne", "maximum", "minimum"):
+            left, right = right, left
+        if not isinstance(left, Value) and (name not in ("sub", "div", "pow") or "rounding_mode" in more):
             left = self.full([], left, dtype)
         plain = name in ("maximum", "minimum", "atan2", "logical_and", "logical_or", "logical_xor")
         if plain and not isinstance(right, Value):
@@ -107,7 +109,7 @@ class Emitter:
         number = not isinstance(right, Value)
         overload = "default" if plain else "Scalar" if number and name not in ("add", "sub", "mul", "div") else "Tensor"
         if name == "pow":
-            overload = "Tensor_Scalar" if number else "Tensor_Tensor"
+            overload = "Tensor_Scalar" if number else "Tensor_Tensor" if isinstance(left, Value) else "Scalar"
         if "rounding_mode" in more:
             overload = "Scalar_mode" if number else "Tensor_mode"
         key = "exponent" if name == "pow" else "other"

@@ -11,7 +11,7 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kerf import graph_fold, graph_torch_form, graph_torch_rules, values
+from kerf import graph_fold, graph_simplify, graph_torch_form, graph_torch_rules, values
 from kerf.framework_torch import NAMES
 from kerf.graph_build import DType, GraphBuilder, Refused
 from kerf.graph_source import SourceLines
@@ -239,6 +239,7 @@ def trace(framework, path, model, call, tensor_numbers):
     recorder.graph.outputs = [recorder.value_of(tensor) for tensor in found]
     graph_fold.fold(recorder.graph, graph_torch_form.Read)
     graph_torch_form.simplify(recorder.graph)
+    graph_simplify.simplify(recorder.graph)
     return recorder
 
 

@@ -26,7 +26,7 @@ KEPT = ("cumsum.default", "cumprod.default", "index_select.default", "embedding.
         "masked_fill.Scalar_")
 # Not core, not in the core table, and in torch's larger one.
 ALSO = ("upsample_bilinear2d.default", "upsample_bicubic2d.default", "upsample_trilinear3d.default",
-        "grid_sampler_2d.default", "adaptive_max_pool2d.default", "addcmul.default", "hypot.default")
+        "grid_sampler_2d.default", "adaptive_max_pool2d.default")
 
 
 def overload(text):
@@ -160,6 +160,16 @@ def var_mean(self, dim=None, *, correction=None, keepdim=False):
             torch.mean(self, list(range(self.dim())) if dim is None else dim, keepdim=keepdim))
 
 
+@rule("logsumexp.default")
+def logsumexp(self, dim, keepdim=False):
+    dim = [dim] if isinstance(dim, int) else list(dim)
+    self = self if self.is_floating_point() else self.to(torch.get_default_dtype())
+    most = torch.amax(self, dim, keepdim=True)
+    most = torch.where(torch.abs(most) == math.inf, 0.0, most)
+    total = torch.log(torch.sum(torch.exp(self - most), dim, keepdim=True)) + most
+    return total if keepdim else total.squeeze(dim)
+
+
 # Pooling and shapes.
 
 @rule("max_pool1d.default")
@@ -199,6 +209,29 @@ def sort(self, *, stable=None, dim=-1, descending=False):
     return aten.sort.default(self, dim, descending)
 
 
+# torch writes these piece by piece into memory it has just made.
+
+def pad(input, pad, mode="constant", value=None):
+    return pad_circular(input, pad) if mode == "circular" else PAD(input, pad, mode, value)
+
+
+def pad_circular(self, pad):
+    for place in range(0, len(pad), 2):
+        dim = self.dim() - 1 - place // 2
+        size = self.shape[dim]
+        self = self.index_select(dim, torch.arange(-pad[place], size + pad[place + 1]) % size)
+    return self
+
+
+def block_diag(*tensors):
+    blocks = [tensor.reshape(1, -1) if tensor.dim() < 2 else tensor for tensor in tensors]
+    width, before, rows = sum(block.shape[1] for block in blocks), 0, []
+    for block in blocks:
+        rows.append(torch.nn.functional.pad(block, (before, width - before - block.shape[1])))
+        before += block.shape[1]
+    return torch.cat(rows)
+
+
 # Without values of their own; whoever reads them must have written them first.
 @rule("empty.memory_format", "empty_strided.default")
 def empty(size, *_, dtype=None, **__):
@@ -219,6 +252,78 @@ def index_put(self, indices, values, accumulate=False):
     before = next(place for place, index in enumerate(indices) if index is not None)
     mask = masks[0].reshape([1] * before + list(masks[0].shape) + [1] * (self.dim() - before - masks[0].dim()))
     return torch.where(mask, values.reshape(()).to(self.dtype), self)
+
+
+# torch's own rules for these import its compiler, which takes longer than everything else here.
+
+@rule("softplus.default")
+def softplus(self, beta=1, threshold=20):
+    scaled = self if beta == 1 else self * beta
+    smooth = torch.log1p(torch.exp(scaled))
+    return torch.where(scaled > threshold, self, smooth if beta == 1 else smooth / beta)
+
+
+@rule("rrelu_with_noise.default", "rrelu_with_noise_.default", "rrelu_with_noise_functional.default")
+def rrelu(self, noise, lower=0.125, upper=1 / 3, training=False, generator=None):
+    if training:
+        raise Refused("random numbers", "rrelu in training mode draws other slopes in each run")
+    return torch.nn.functional.leaky_relu(self, (lower + upper) / 2)
+
+
+@rule("mish.default")
+def mish(self):
+    return self * torch.tanh(torch.nn.functional.softplus(self))
+
+
+@rule("glu.default")
+def glu(self, dim=-1):
+    left, right = torch.chunk(self, 2, dim)
+    return left * torch.sigmoid(right)
+
+
+@rule("xlogy.Tensor")
+def xlogy(self, other):
+    product = torch.where(self == 0, 0.0, self * torch.log(other))
+    return torch.where(torch.isnan(other), math.nan, product)
+
+
+@rule("addcmul.default")
+def addcmul(self, tensor1, tensor2, *, value=1):
+    return self + (tensor1 * tensor2 if value == 1 else value * tensor1 * tensor2)
+
+
+@rule("addcdiv.default")
+def addcdiv(self, tensor1, tensor2, *, value=1):
+    return self + (tensor1 / tensor2 if value == 1 else value * (tensor1 / tensor2))
+
+
+@rule("lerp.Scalar", "lerp.Tensor")
+def lerp(self, end, weight):
+    return self + weight * (end - self)
+
+
+@rule("logaddexp.default")
+def logaddexp(self, other):
+    most = torch.maximum(self, other)
+    smooth = most + torch.log1p(torch.exp(-torch.abs(self - other)))
+    return torch.where(torch.isinf(most) & (self == other), most, smooth)
+
+
+@rule("nan_to_num.default")
+def nan_to_num(self, nan=None, posinf=None, neginf=None):
+    if not self.is_floating_point():
+        return self.clone()
+    limits = torch.finfo(self.dtype)
+    result = torch.where(torch.isnan(self), nan or 0.0, self)
+    result = torch.where(result == math.inf, limits.max if posinf is None else posinf, result)
+    return torch.where(result == -math.inf, limits.min if neginf is None else neginf, result)
+
+
+@rule("huber_loss.default")
+def huber_loss(self, target, reduction=1, delta=1.0):
+    apart = torch.abs(self - target)
+    loss = torch.where(apart < delta, 0.5 * apart * apart, delta * (apart - 0.5 * delta))
+    return loss if reduction == 0 else loss.mean() if reduction == 1 else loss.sum()
 
 
 # Attention.
@@ -250,6 +355,18 @@ def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
     return torch.matmul(weights, value.to(wide)).to(dtype)
 
 
+def one_hot(tensor, num_classes=-1):
+    """torch looks whether the classes are in range, or how many there are."""
+    if num_classes < 0:
+        raise Refused("a shape that depends on data", "one_hot without the number of classes")
+    return (tensor.unsqueeze(-1) == torch.arange(num_classes)).to(torch.int64)
+
+
+PAD = torch.nn.functional.pad
+CAUGHT = {torch.nn.functional.scaled_dot_product_attention: attention, torch.nn.functional.one_hot: one_hot,
+          torch.nn.functional.pad: pad, torch.block_diag: block_diag}
+
+
 class Functions(TorchFunctionMode):
     """What must be caught before torch chooses a kernel for it."""
 
@@ -259,9 +376,7 @@ class Functions(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         try:
-            if func is torch.nn.functional.scaled_dot_product_attention:
-                return attention(*args, **(kwargs or {}))
-            return func(*args, **(kwargs or {}))
+            return CAUGHT.get(func, func)(*args, **(kwargs or {}))
         except Refused as error:
             if not error.line:
                 error.line, error.text = self.recorder.source.here()

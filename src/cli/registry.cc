@@ -8,6 +8,11 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       // One verb per line, so that two new ones do not collide in a merge.
+      RunVerb(),            //
+      VerifyVerb(),         //
+      TaskCheckVerb(),      //
+      TaskGraphVerb(),      //
+      ConfigShowVerb(),     //
       TraceAppendVerb(),    //
       TraceLsVerb(),        //
       TraceShowVerb(),      //
@@ -17,11 +22,12 @@ std::vector<Verb> AllVerbs() {
       TraceExportVerb(),    //
       TraceIndexVerb(),     //
       TraceReplayVerb(),    //
-      RunVerb(),            //
-      VerifyVerb(),         //
-      TaskCheckVerb(),      //
-      TaskGraphVerb(),      //
-      ConfigShowVerb(),     //
+      DebugExtractVerb(),   //
+      DebugClassifyVerb(),  //
+      DebugHistoryVerb(),   //
+      DebugCheckVerb(),     //
+      DatasetImportVerb(),  //
+      DatasetExportVerb(),  //
       InsightVerb(),        //
       ArgsVerb(),           //
       DumpLsVerb(),         //
@@ -33,10 +39,6 @@ std::vector<Verb> AllVerbs() {
       ManVerb(),            //
       VersionVerb(),        //
       HelpVerb(),           //
-      DebugExtractVerb(),   //
-      DebugClassifyVerb(),  //
-      DebugHistoryVerb(),   //
-      DebugCheckVerb(),     //
   };
 }
 

@@ -11,6 +11,8 @@ namespace kerf::cli {
 
 Verb ArgsVerb();
 Verb CompletionVerb();
+Verb DatasetExportVerb();
+Verb DatasetImportVerb();
 Verb DebugCheckVerb();
 Verb DebugClassifyVerb();
 Verb DebugExtractVerb();

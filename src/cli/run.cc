@@ -1,4 +1,5 @@
 // kerf run: from task files to verified kernels.
+#include "base/cache_dir.h"
 #include "cli/interrupt.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
@@ -7,6 +8,8 @@
 #include "cli/run_setup.h"
 #include "cli/run_view.h"
 #include "loop/conduct/driver.h"
+#include "loop/conduct/reference_writer.h"
+#include "loop/conduct/task_record.h"
 #include "trace/reader.h"
 
 namespace kerf::cli {
@@ -39,9 +42,42 @@ Result<std::string> LogDir(const Args& args, const Config& config, const TaskSpe
   return FreshLogDir(config, "Task");
 }
 
+// A sentence becomes a task file first; when the run is resumed, the one that was written then.
+Status WriteSentences(const Args& args, Workshop& shop, std::vector<TaskSpec>& specs,
+                      Context& context) {
+  for (TaskSpec& spec : specs) {
+    if (!IsSentence(spec)) continue;
+    if (args.Has("--resume")) {
+      const auto before =
+          conduct::LoadTaskRecord(context.fs, shop.log_dir, spec.op_name, spec.task_id);
+      if (before.ok()) {
+        spec.task_desc = before->options.spec.task_desc;
+        continue;
+      }
+    }
+    if (shop.models->only_synth()) {
+      return InvalidInput("'" + spec.task_desc +
+                          "' is no task file; a model can write one from a sentence: --model "
+                          "openai:MODEL (docs/models.md)");
+    }
+    conduct::ReferenceWriterOptions options;
+    options.log_dir = shop.log_dir;
+    KERF_ASSIGN_OR_RETURN(options.cache_dir, OpenCacheDir());
+    options.model = shop.models->NameOf("task_writer");
+    options.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+    context.out.Note("writing a task file for: " + spec.task_desc);
+    KERF_ASSIGN_OR_RETURN(
+        spec.task_desc,
+        conduct::WriteReference(
+            spec, options, {context.fs, context.clock, *shop.ids, *shop.prompts, shop.redactor},
+            shop.models->Of("task_writer"), MakeReferenceCheck(context.fs, spec, options)));
+  }
+  return {};
+}
+
 Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Config config, RunConfig(args, context.fs));
-  KERF_ASSIGN_OR_RETURN(const std::vector<TaskSpec> specs, RunSpecs(args, config, context.fs));
+  KERF_ASSIGN_OR_RETURN(std::vector<TaskSpec> specs, RunSpecs(args, config, context.fs));
   if (args.Has("--fork") && specs.size() > 1) return InvalidInput("--fork takes one task");
   if (args.Has("--fork") && args.Has("--resume")) {
     return InvalidInput("--fork begins a new run, --resume continues one: choose");
@@ -49,6 +85,7 @@ Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(std::string log_dir, LogDir(args, config, specs.front(), context.fs));
   KERF_ASSIGN_OR_RETURN(Workshop shop,
                         SetUpRun(args, specs, std::move(config), std::move(log_dir), context));
+  KERF_RETURN_IF_ERROR(WriteSentences(args, shop, specs, context));
   std::vector<std::unique_ptr<conduct::Task>> tasks;
   for (const TaskSpec& spec : specs) {
     KERF_ASSIGN_OR_RETURN(auto task, OpenTask(args, shop, spec, context));

@@ -34,6 +34,7 @@ Result<VerifyRequest> ParseRequest(const Args& args) {
   request.profile = args.Has("--profile");
   request.cold_cache = args.Get("--cache") == "cold";
   request.compat_aikg = args.Get("--compat") == "aikg";
+  request.label_path = args.Get("--label");
   if (request.seeds < 1 || request.seeds > 1000) return InvalidInput("--seeds takes 1 to 1000");
   if (request.timeout_s > 86'400) return InvalidInput("--timeout takes 1 to 86400 seconds");
   if (threads < 1 || threads > 4096) return InvalidInput("--threads takes 1 to 4096");
@@ -149,7 +150,8 @@ Result<int> JudgeStream(const Args& args, Context& context) {
   return all_passed ? kExitDone : kExitNegative;
 }
 
-// A torch extension or Triton code whose task is a test that drives it; nullopt when the task is an ordinary one.
+// A torch extension or Triton code whose task is a test that drives it; nullopt when the task is an
+// ordinary one.
 Result<std::optional<Verdict>> JudgeByTest(const std::string& task_path,
                                            const VerifyRequest& request, Candidate& candidate,
                                            Context& context) {
@@ -263,6 +265,9 @@ Verb VerifyVerb() {
                  .value_name = "TOOL",
                  .help = "also tell what this tool would say",
                  .choices = {"aikg"}},
+                {.name = "--label",
+                 .value_name = "FILE",
+                 .help = "with a test as TASK: the original source, whose results are expected"},
                 {.name = "--keep",
                  .value_name = "DIR",
                  .help = "leave task, candidate and a script that runs both without kerf"},

@@ -40,7 +40,7 @@ class Extraction {
     for (std::thread& thread : threads) thread.join();
     KERF_RETURN_IF_ERROR(failure_);
     if (options_.page) {
-      KERF_RETURN_IF_ERROR(workspace_.PutFile("index.html", Page(fragments_)));
+      KERF_RETURN_IF_ERROR(workspace_.PutFile("index.html", Page(std::move(fragments_))));
     }
     std::sort(report_.refused.begin(), report_.refused.end());
     report_.notes = workspace_.notes();

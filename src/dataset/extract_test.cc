@@ -291,6 +291,19 @@ TEST_F(Extracting, NeverLeavesTheOutputFolderWhateverTheNames) {
               Not(testing::Contains(Not(testing::StartsWith("debug_workspace/")))));
 }
 
+TEST_F(Extracting, LetsNoTextEscapeFromThePage) {
+  Write(
+      R"({"filename":"</script><b>.py","label":"</script><script>alert(1)</script>","predict":"<!--"})",
+      R"({"</script><b>.py":{"pass_call":false,"call_err_msg":"<img src=x onerror=alert(1)>"}})");
+  Run();
+  const std::string page = dir_.Read("out/debug_workspace/index.html");
+  const size_t data = page.find("id=\"data\">");
+  ASSERT_NE(data, std::string::npos);
+  const std::string behind = page.substr(data + 10);
+  EXPECT_EQ(behind.find('<'), behind.find("</script>\n<script>\n\"use strict\""));
+  EXPECT_THAT(page, HasSubstr("\\u003c/script>\\u003cscript>alert(1)"));
+}
+
 TEST(FolderNames, MapsHostileNames) {
   EXPECT_EQ(SafeFolderName("rowscale.py"), "rowscale");
   EXPECT_EQ(SafeFolderName("a.py.py"), "a.py");

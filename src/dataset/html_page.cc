@@ -58,17 +58,21 @@ std::string PageFragment(const CaseEntry& entry, const CaseFolder& folder, bool 
   return Escaped(text);
 }
 
-std::string Page(const std::vector<std::string>& fragments) {
+std::string Page(std::vector<std::string> fragments) {
   const std::vector<resource::File> files = resource::Files("ui/pages/debug_workspace.html");
   KERF_CHECK(files.size() == 1, "the page is embedded in the binary");
   const std::string_view page = files[0].bytes;
   const size_t place = page.find(kPlace);
   KERF_CHECK(place != std::string_view::npos, "the page has a place for the data");
-  std::string out(page.substr(0, place));
-  out += '[';
-  for (const std::string& fragment : fragments) {
+  size_t bytes = page.size();
+  for (const std::string& fragment : fragments) bytes += fragment.size() + 2;
+  std::string out;
+  out.reserve(bytes);
+  out.append(page.substr(0, place)).append("[");
+  for (std::string& fragment : fragments) {
     if (out.back() != '[') out += ",\n";
     out += fragment;
+    std::string().swap(fragment);  // tens of megabytes need not be there twice
   }
   out += ']';
   return out.append(page.substr(place + kPlace.size()));

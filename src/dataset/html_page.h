@@ -12,6 +12,6 @@ namespace kerf::dataset {
 std::string PageFragment(const CaseEntry& entry, const CaseFolder& folder, bool texts);
 
 // The whole page.
-std::string Page(const std::vector<std::string>& fragments);
+std::string Page(std::vector<std::string> fragments);
 
 }  // namespace kerf::dataset

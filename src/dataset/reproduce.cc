@@ -90,7 +90,9 @@ std::string ReproduceScript(const Reproduction& how, const std::string& recorded
   script += "echo recorded: " + ShellQuoted(recorded) + "\n";
   script +=
       "judge() {\n"
-      "  \"${KERF:-kerf}\" verify 3_test_code.py \"$candidate\" --impl \"$impl\" --backend \"$1\"\n"
+      "  set -- --impl \"$impl\" --backend \"$1\"\n"
+      "  [ ! -f 1_label_source.py ] || set -- \"$@\" --label 1_label_source.py\n"
+      "  \"${KERF:-kerf}\" verify 3_test_code.py \"$candidate\" \"$@\"\n"
       "}\n"
       "if [ -n \"$BACKEND\" ]; then\n"
       "  judge \"$BACKEND\"\n"

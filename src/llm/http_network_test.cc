@@ -8,7 +8,7 @@
 #include "base/child_posix.h"
 #include "base/subprocess.h"
 #include "llm/http_provider.h"
-#include "llm_server_process.h"
+#include "llm/llm_server_process.h"
 
 namespace kerf::llm {
 namespace {

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "llm/budgeted_provider.h"
-#include "llm_server_process.h"
+#include "llm/llm_server_process.h"
 
 namespace kerf::llm {
 namespace {

@@ -161,8 +161,8 @@ struct AttentionSpec {
 };
 
 // Includes, vector types, scratch memory and conversions that the emitted functions use. Once per
-// source.
-std::string ContractionPrelude(const CpuTarget& target = {});
+// source. With the text of all `functions`, what none of them uses is left out.
+std::string ContractionPrelude(const CpuTarget& target = {}, const std::string& functions = "");
 
 // kInvalidInput when the types or sizes are not of a contraction.
 Result<std::string> EmitMatmul(const MatmulSpec& spec, const std::string& function_name,

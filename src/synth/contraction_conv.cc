@@ -551,6 +551,8 @@ Result<std::string> EmitPointwise(const ConvSpec& spec, const std::string& name,
          "_product(weight, input" + PassedParameters(epilogue.parameters) + ", threads);\n}\n";
 }
 
+}  // namespace
+
 Status CheckConv(const ConvSpec& spec) {
   const auto refuse = [](const std::string& what) { return InvalidInput("convolution: " + what); };
   if (spec.dims < 1 || spec.dims > 3) return refuse("has one to three spatial dimensions");
@@ -570,8 +572,6 @@ Status CheckConv(const ConvSpec& spec) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<std::string> EmitConv(const ConvSpec& spec, const std::string& function_name,
                              const Epilogue& epilogue, const CpuTarget& target) {

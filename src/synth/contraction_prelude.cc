@@ -79,6 +79,14 @@ T* Scratch(int slot, int64_t count) {
 inline float FromBits(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline uint32_t ToBits(float value) { return std::bit_cast<uint32_t>(value); }
 
+@HALF@
+@PRODUCT@
+@CONVOLUTION@
+@EXPONENTIAL@
+}  // namespace tiles
+)";
+
+constexpr const char* kHalf = R"(
 inline float FromBfloat(uint16_t bits) { return FromBits(static_cast<uint32_t>(bits) << 16); }
 
 // The exponent is moved by a multiplication, which is exact and takes subnormal halves along; infinities and NaNs
@@ -89,7 +97,9 @@ inline float FromHalf(uint16_t bits) {
   moved |= magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
   return FromBits(moved | static_cast<uint32_t>(bits & 0x8000) << 16);
 }
+)";
 
+constexpr const char* kProduct = R"(
 // sums[i][j] (+)= sum over k of a[i * a_row + k * a_step] * b[k * b_step + j], for rows × (vectors * lanes) sums
 // that stay in registers all the while. Rows of sums are sums_row apart; b may lie anywhere.
 template <typename T, int rows, int vectors, int64_t a_row, int64_t a_step, int64_t b_step,
@@ -127,9 +137,6 @@ inline void MultiplyTile(int64_t depth, const T* a, const T* b, T* sums, bool fi
     }
   }
 }
-@CONVOLUTION@
-@EXPONENTIAL@
-}  // namespace tiles
 )";
 
 constexpr const char* kConvolution = R"(
@@ -220,11 +227,16 @@ constexpr int kVectorBytes = 16;
 
 }  // namespace
 
-std::string ContractionPrelude(const CpuTarget& target) {
+std::string ContractionPrelude(const CpuTarget& target, const std::string& functions) {
   const std::string fixed = "constexpr int kVectorBytes = " + Number(target.vector_bytes) + ";";
+  const auto used = [&](const char* word) {
+    return functions.empty() || functions.find(word) != std::string::npos;
+  };
   return Fill(kPrelude, {{"WIDTH", target.vector_bytes == 0 ? kWidthOfCompiler : fixed},
-                         {"CONVOLUTION", kConvolution},
-                         {"EXPONENTIAL", kExponential}});
+                         {"PRODUCT", used("MultiplyTile") ? kProduct : ""},
+                         {"CONVOLUTION", used("ConvolveTile") ? kConvolution : ""},
+                         {"HALF", used("FromHalf") || used("FromBfloat") ? kHalf : ""},
+                         {"EXPONENTIAL", used("ExpOfNegative") ? kExponential : ""}});
 }
 
 }  // namespace kerf::synth

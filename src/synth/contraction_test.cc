@@ -36,6 +36,19 @@ void ExpectGolden(const std::string& name, const Result<std::string>& emitted) {
 
 TEST(ContractionGolden, Prelude) { ExpectGolden("prelude.txt", ContractionPrelude()); }
 
+TEST(ContractionPrelude, LeavesOutWhatNoFunctionUses) {
+  const std::string all = ContractionPrelude();
+  EXPECT_THAT(all, ::testing::HasSubstr("ConvolveTile"));
+  EXPECT_THAT(all, ::testing::HasSubstr("ExpOfNegative"));
+  const auto product =
+      EmitMatmul(PlainMatmul(1, 64, 64, 64, false, false, DType::kFloat32), "F", StoreInto(64, 64));
+  const std::string some = ContractionPrelude({}, product.value());
+  EXPECT_THAT(some, ::testing::HasSubstr("MultiplyTile"));
+  EXPECT_THAT(some, ::testing::Not(::testing::HasSubstr("ConvolveTile")));
+  EXPECT_THAT(some, ::testing::Not(::testing::HasSubstr("ExpOfNegative")));
+  EXPECT_THAT(some, ::testing::Not(::testing::HasSubstr("FromHalf")));
+}
+
 TEST(ContractionGolden, LinearWithBiasAndRelu) {
   MatmulSpec spec = PlainMatmul(1, 128, 256, 512, false, true, DType::kFloat32);
   Epilogue epilogue;

@@ -332,12 +332,13 @@ std::string RunCases(const std::vector<CheckedCase>& cases, const CpuTarget& tar
   if (!FindProgram("g++", path == nullptr ? "/usr/bin:/bin" : path).has_value()) {
     return "skipped: no g++";
   }
-  std::string source = ContractionPrelude(target) + kHead;
+  std::string source;
   std::string calls;
   for (const CheckedCase& one : cases) {
     source += one.text;
     calls += "    right = Check_" + one.name + "(threads) && right;\n";
   }
+  source = ContractionPrelude(target, source) + kHead + source;
   source +=
       "\nint main() {\n  bool right = true;\n  for (int threads = 1; threads <= 3; ++threads) {\n" +
       calls + "  }\n  return right ? 0 : 1;\n}\n";

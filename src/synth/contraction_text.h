@@ -31,6 +31,9 @@ std::string OperandElement(const Operand& operand, const std::vector<int64_t>& b
 // kInvalidInput when a parameter has a name that the emitted functions use themselves.
 Status CheckParameters(const Epilogue& epilogue);
 
+// kInvalidInput when sizes, groups or types are not those of a convolution.
+Status CheckConv(const ConvSpec& spec);
+
 bool CanBeElement(DType dtype);
 bool CanBeAccumulated(DType dtype);
 

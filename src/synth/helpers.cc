@@ -290,12 +290,20 @@ static inline float log1p_float(float x) {
   return log_float(u) + (plain ? 0.0f : lost);
 }
 )"},
-    {"tanh_float", R"(// 2 ulp: t / (t + 2) with t = e^(2|x|) - 1.
+    {"tanh_float", R"(// 2 ulp: x + x^3 P(x^2) below 0.65, t / (t + 2) with t = e^(2|x|) - 1 above.
 static inline float tanh_float(float x) {
   const float size = std::fabs(x);
-  const float t = expm1_float(2.0f * (size > 10.0f ? 10.0f : size));
-  const float y = std::copysign(t / (t + 2.0f), x);
-  return x != x ? x : y;
+  const float z = x * x;
+  float p = 0.00205957327f;
+  p = std::fma(p, z, -0.00808561672f);
+  p = std::fma(p, z, 0.0216633984f);
+  p = std::fma(p, z, -0.0539399415f);
+  p = std::fma(p, z, 0.133331522f);
+  p = std::fma(p, z, -0.333333294f);
+  const float near = std::fma(p * z, x, x);
+  const float t = exp_float(2.0f * (size > 10.0f ? 10.0f : size)) - 1.0f;
+  const float far = std::copysign(t / (t + 2.0f), x);
+  return size < 0.65f ? near : (x != x ? x : far);
 }
 )"},
     {"sigmoid_float",
@@ -375,8 +383,8 @@ static inline double erfinv(double y) {
   const double a = 2.0 / (3.14159265358979324 * 0.147) + 0.5 * w;
   double x = std::copysign(std::sqrt(std::sqrt(a * a - w / 0.147) - a), y);
   for (int step = 0; step < 3; ++step) {
-    const double off = std::fabs(y) > 0.5 ? std::copysign(std::erfc(1.0 * std::fabs(x)) - (1.0 - std::fabs(y)), -y)
-                                          : std::erf(x) - y;
+    const double above = (1.0 - std::fabs(y)) - std::erfc(std::fabs(x));  // of |x|
+    const double off = std::fabs(y) > 0.5 ? (y < 0 ? -above : above) : std::erf(x) - y;
     x -= off / (1.12837916709551257 * std::exp(-x * x));
   }
   return x;

@@ -1,5 +1,6 @@
 #include "synth/synthesizer.h"
 
+#include "synth/aul.h"
 #include "synth/emit_cpp.h"
 #include "synth/plan.h"
 
@@ -16,10 +17,12 @@ Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
   const Plan plan = MakePlan(std::move(std::get<Program>(lowered)),
                              {options.threads, options.cache_bytes, options.variant});
   Synthesis made;
+  made.aul = WriteAul(plan, graph);
+  made.rationale = WriteRationale(plan, graph);
   made.source = EmitCpp(plan, graph);
   return std::variant<Synthesis, Refusal>(std::move(made));
 }
 
-int VariantCount(const Graph&, const SynthOptions&) { return 1; }
+int VariantCount(const Graph&, const SynthOptions&) { return 3; }
 
 }  // namespace kerf::synth

@@ -13,7 +13,7 @@
 
 #include "base/subprocess.h"
 #include "live_process.h"
-#include "llm_server_process.h"
+#include "llm/llm_server_process.h"
 #include "temp_dir.h"
 
 namespace kerf::e2e {
@@ -295,6 +295,55 @@ TEST_F(RunCommand, StartsWithGivenCode) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
   EXPECT_TRUE(server.Log().empty());
   EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0_S02_relu_DO_CODER_result.txt")));
+}
+
+TEST_F(RunCommand, SynthesizesWithoutAModel) {
+  const ProcessOutcome outcome =
+      Kerf("", {"run", kRelu, "--log-dir", "logs", "--output", "relu.cc", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_EQ(report["tasks"][0]["steps"], 3);
+  EXPECT_THAT(ReadAll(Path("relu.cc")), HasSubstr("KERF_KERNEL"));
+  EXPECT_THAT(ReadAll(Path("logs/relu/I0_S01_relu_DO_DESIGNER_result.txt")),
+              HasSubstr("import aul as U"));
+  const ProcessOutcome replay = Kerf("", {"trace", "replay", "logs"});
+  EXPECT_EQ(replay.exit_code, 0) << replay.stdout_text << replay.stderr_text;
+}
+
+TEST_F(RunCommand, RefusesByNameWhatCannotBeSynthesized) {
+  std::ofstream(Path("wave_numpy.py"))
+      << "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return "
+         "np.abs(np.fft.fft(x))\n\n\ndef get_inputs():\n    return "
+         "[np.random.randn(64)]\n\n\ndef get_init_inputs():\n    return []\n";
+  const ProcessOutcome outcome = Kerf("", {"run", "wave_numpy.py", "--log-dir", "logs"});
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.stderr_text;
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("fft"));
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("line 6"));
+}
+
+TEST_F(RunCommand, WritesATaskFileForASentence) {
+  Json rules = Rules(0);
+  const std::string file =
+      "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return "
+      "np.maximum(x, "
+      "0)\n\n\ndef get_inputs():\n    return [np.random.randn(64, 64).astype(np.float32)]\n\n\ndef "
+      "get_init_inputs():\n    return []\n";
+  Json all = Json::array();
+  all.push_back(Json{{"when", "The last version did not do"}, {"text", CodeReply(file)}});
+  all.push_back(Json{{"when", "Write a task file"}, {"text", CodeReply("class Model: pass\n")}});
+  for (const Json& rule : rules) all.push_back(rule);
+  const LlmServerProcess server(all);
+  const ProcessOutcome outcome =
+      Kerf(server.url(), {"run", "ReLU: max of x and 0", "--framework", "numpy", "--op-name",
+                          "relu", "--model", "openai:gpt-5", "--log-dir", "logs"});
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.stderr_text << outcome.stdout_text;
+  EXPECT_THAT(ReadAll(Path("logs/relu/I0-reference_S02_relu_VERIFY_error_log.txt")),
+              HasSubstr("get_inputs"));
+  EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0-reference_S04_relu_VERIFY_verify_res.txt")));
+
+  const ProcessOutcome without = Kerf(server.url(), {"run", "ReLU: max of x and 0"});
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.stderr_text, HasSubstr("a model can write one from a sentence"));
 }
 
 TEST_F(RunCommand, RefusesWhatCannotBeMeant) {

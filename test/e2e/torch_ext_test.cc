@@ -166,6 +166,23 @@ TEST_F(TorchExt, JudgesPlainAndHipExtensions) {
              kernel);
   EXPECT_EQ(verdict.at("status"), "call_error") << verdict.dump(1);
   EXPECT_EQ(verdict.at("reason"), "bad_signature");
+
+  // The same in a Python file that compiles it itself, as AIKG's models write them.
+  const std::string in_python =
+      std::string(
+          "import torch\nfrom torch.utils.cpp_extension import "
+          "load_inline\n\nsource = r\"\"\"") +
+      With(kPlain, "OFFSET", "1") +
+      "\"\"\"\n\nmodule = load_inline(name=\"m\", cpp_sources=source)\n\n\n"
+      "class ModelNew(torch.nn.Module):\n"
+      "    def __init__(self, *args):\n        super().__init__()\n"
+      "        self.args = args\n\n"
+      "    def forward(self, *inputs):\n        return BODY\n";
+  verdict = Verify(task, Write("inline.py", With(in_python, "BODY", "module.forward(*inputs)")));
+  EXPECT_EQ(verdict.at("status"), "passed") << verdict.at("log");
+  verdict =
+      Verify(task, Write("cheat.py", With(in_python, "BODY", "inputs[0].clamp(min=0) * 2 + 1")));
+  EXPECT_EQ(verdict.at("reason"), "library_fallback") << verdict.at("log");
 }
 
 }  // namespace

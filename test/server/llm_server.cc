@@ -8,7 +8,8 @@
 // SCRIPT is {"rules": [RULE…]}: each request takes the next rule, one with "times": n serves n
 // requests, the last one serves all that follow. A rule:
 //
-//   when "…"                           for requests with these words in the body, any number of times;
+//   when "…"                           for requests with these words in the body, any number of
+//   times;
 //                                      goes before the rules without
 //   status, headers {…}, body "…"      a plain answer; "{KEY}" in body is the key that was sent
 //   text, reasoning, reasoning_field   what the model says, in the request's wire; "{KEY}" likewise
@@ -382,7 +383,8 @@ class Server {
   // The first rule whose "when" is in the body, else the next of those without one.
   const Json& RuleFor(const HttpRequest& request) {
     for (const Json& rule : rules_) {
-      if (rule.contains("when") && request.body.find(rule["when"].get<std::string>()) != std::string::npos)
+      if (rule.contains("when") &&
+          request.body.find(rule["when"].get<std::string>()) != std::string::npos)
         return rule;
     }
     return NextRule();

@@ -139,7 +139,7 @@ Result<llm::Reply> SynthProvider::Answer(const Job& job) {
     return InvalidInput("kerf's synthesizer cannot do " + refusal->ToString());
   }
   if (round >= synth::VariantCount(graph, options)) {
-    return NotFound("the synthesizer has no other plan for this task");
+    return NotFound("all plans of the synthesizer were tried");
   }
   // The first plan stands for the graph: equal graphs have equal ones.
   const std::string store_path = StorePath(std::get<synth::Synthesis>(made).source, job.spec);
@@ -147,7 +147,7 @@ Result<llm::Reply> SynthProvider::Answer(const Job& job) {
   if (options.variant != 0) {
     KERF_ASSIGN_OR_RETURN(made, synth::Synthesize(graph, options));
     if (std::holds_alternative<synth::Refusal>(made)) {
-      return NotFound("the synthesizer has no other plan for this task");
+      return NotFound("all plans of the synthesizer were tried");
     }
   }
   const auto& synthesis = std::get<synth::Synthesis>(made);

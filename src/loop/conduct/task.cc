@@ -333,6 +333,12 @@ void Task::Feed(const std::string& text, llm::Finish finish) {
 }
 
 Status Task::TakeReply(Result<llm::Reply> reply) {
+  if (!reply.ok() && reply.error().code == ErrorCode::kNotFound &&
+      conductor_.reflection().best() != nullptr) {
+    // Nothing is left to try: no failure, when there is a kernel.
+    conductor_.Stop(reply.error().message);
+    return {};
+  }
   if (!reply.ok()) {
     error_ = reply.error();
     conductor_.Stop(AgentName() + " got no answer: " + error_->message);

@@ -131,8 +131,12 @@ Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
   KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
                         MakeOptions(request, cache_dir, interpreter, ports));
   options.task_text = std::move(text);
+  std::string label;
+  if (!request.label_path.empty()) {
+    KERF_ASSIGN_OR_RETURN(label, ports.fs.ReadRange(request.label_path, 0, kMostTest));
+  }
   TestSetup setup{task::OpName(task_path), nullptr};
-  setup.drive = std::make_unique<verify::TestDrive>(std::move(options),
+  setup.drive = std::make_unique<verify::TestDrive>(std::move(options), std::move(label),
                                                     interpreter.framework_version, ports.clock);
   return std::optional(std::move(setup));
 }

@@ -38,6 +38,7 @@ struct VerifyRequest {
   bool profile = false;
   bool cold_cache = false;
   bool compat_aikg = false;
+  std::string label_path;  // with a test: the original source that the candidate translates
 };
 
 struct VerifySetup {

@@ -120,11 +120,14 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
 }
 
 std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
-                              const Reference& reference, const std::string& device) {
+                              const Reference& reference, const std::string& device,
+                              bool in_python) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject().Key("impl").String("torch_ext").Key("framework").String(reference.framework);
-  json.Key("device").String(device).Key("file_name").String(candidate.op_name + ".cc");
+  json.Key("device").String(device);
+  json.Key("file_name").String(candidate.op_name + (in_python ? ".py" : ".cc"));
+  if (in_python) json.Key("inline").Bool(true);
   json.Key("library").String(extension.library).Key("module").String(extension.module);
   json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
   json.Key("functions").BeginArray();
@@ -135,24 +138,26 @@ std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& 
   return text;
 }
 
-std::string DescribeTest(const BuiltExtension& extension, const std::string& device) {
+std::string DescribeTest(const BuiltExtension& extension, const std::string& device,
+                         const std::string& label) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject().Key("impl").String("torch_ext").Key("framework").String("torch");
   json.Key("device").String(device).Key("file_name").String("test_code.py").Key("test").Bool(true);
   json.Key("library").String(extension.library).Key("module").String(extension.module);
   json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
+  json.Key("label").String(label);
   for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
   json.EndObject();
   return text;
 }
 
-std::string DescribeScript(const std::string& device) {
+std::string DescribeScript(const std::string& device, const std::string& label) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject().Key("impl").String("script").Key("framework").String("torch");
   json.Key("device").String(device).Key("file_name").String("candidate.py").Key("test").Bool(true);
-  json.Key("module").String("");
+  json.Key("module").String("").Key("label").String(label);
   for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
   json.EndObject();
   return text;

@@ -26,11 +26,14 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
                                     const std::string& device);
 // An extension that is called with a task's inputs.
 std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
-                              const Reference& reference, const std::string& device);
-// An extension that is driven by a test's text.
-std::string DescribeTest(const BuiltExtension& extension, const std::string& device);
+                              const Reference& reference, const std::string& device,
+                              bool in_python);
+// An extension that is driven by a test's text. `label`: the original source with the test behind
+// it, whose result is the expected one; may be empty.
+std::string DescribeTest(const BuiltExtension& extension, const std::string& device,
+                         const std::string& label);
 // Python code with its test behind it.
-std::string DescribeScript(const std::string& device);
+std::string DescribeScript(const std::string& device, const std::string& label);
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device);
 

@@ -2,9 +2,11 @@
 // (`test_code`): Python that imports the extension, or calls its functions by bare names, and
 // computes results. Of Triton code the test is the continuation: both run as one file.
 //
-// The call stage only: names, build, import, and a run of the test to its end, in the sandbox. What
-// the test computed is compared with nothing, so that such a candidate never passes: the best there
-// is is `unsupported`/`feature` with pass_call. A failed assertion of the test is `wrong_value`.
+// The call stage only: names, build, import, and a run of the test to its end, in the sandbox. A
+// failed assertion of the test is `wrong_value`, and so is a `result_gold` unlike the one the test
+// computes with the label. That comparison happens in the candidate's own process, by GEAK's
+// tolerances: it can show a failure and prove no success. So such a candidate never passes: the
+// best there is is `unsupported`/`feature` with pass_call.
 #pragma once
 
 #include <memory>
@@ -23,8 +25,10 @@ bool IsTestCode(std::string_view text);
 
 class TestDrive {
  public:
-  // `options.task_text` is the test.
-  TestDrive(VerifierOptions options, std::string framework_version, Clock& clock);
+  // `options.task_text` is the test. `label` is the original source that the candidate translates;
+  // empty: there is nothing to compare with.
+  TestDrive(VerifierOptions options, std::string label, std::string framework_version,
+            Clock& clock);
 
   Result<Verdict> Verify(const Candidate& candidate);
 
@@ -33,7 +37,12 @@ class TestDrive {
   Status DriveScript(const Candidate& candidate, Verdict& verdict);
   void Judge(const Exchange& loaded, Runner& runner, Verdict& verdict) const;
 
+  // Code with the test behind it, as GEAK puts them together.
+  [[nodiscard]] std::string WithTest(const std::string& code) const;
+  [[nodiscard]] std::string LabelWithTest() const;
+
   const VerifierOptions options_;
+  const std::string label_;
   const std::string framework_version_;
   Clock& clock_;
   TorchExtensions extensions_;

@@ -34,11 +34,32 @@ std::vector<std::string> ExtensionFlags() {
           "-DTORCH_API_INCLUDE_EXTENSION_H"};
 }
 
+// The vector instructions of this machine, as `cpp` candidates have them by -march=native; flags
+// would part the source from the precompiled header. Empty on other processors.
+std::string TargetPragma() {
+#if defined(__x86_64__)
+  std::string features;
+  const auto add = [&](bool has, const char* name) {
+    if (has) features += (features.empty() ? "" : ",") + std::string(name);
+  };
+  add(__builtin_cpu_supports("avx2") != 0, "avx2");
+  add(__builtin_cpu_supports("fma") != 0, "fma");
+  add(__builtin_cpu_supports("bmi2") != 0, "bmi2");
+  add(__builtin_cpu_supports("avx512f") != 0, "avx512f");
+  add(__builtin_cpu_supports("avx512vl") != 0, "avx512vl");
+  add(__builtin_cpu_supports("avx512bw") != 0, "avx512bw");
+  add(__builtin_cpu_supports("avx512dq") != 0, "avx512dq");
+  if (!features.empty()) return "#pragma GCC target(\"" + features + "\")\n";
+#endif
+  return "";
+}
+
 // Names the module and keeps the numbers of the lines.
 std::string Dress(const std::string& source, const std::string& module, const std::string& file,
                   bool optimise) {
   return "#define TORCH_EXTENSION_NAME " + module + "\n" +
-         (optimise ? "#pragma GCC optimize(\"O3\")\n" : "") + "#line 1 \"" + file + "\"\n" + source;
+         (optimise ? "#pragma GCC optimize(\"O3\")\n" + TargetPragma() : "") + "#line 1 \"" + file +
+         "\"\n" + source;
 }
 
 bool Has(std::string_view text, std::string_view word) {

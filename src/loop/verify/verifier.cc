@@ -8,6 +8,7 @@
 #include "loop/verify/cuda_build.h"
 #include "loop/verify/execute.h"
 #include "loop/verify/fitness.h"
+#include "loop/verify/inline_extension.h"
 #include "loop/verify/launch_rewrite.h"
 #include "loop/verify/native_build.h"
 #include "loop/verify/native_runner.h"
@@ -268,12 +269,23 @@ Result<std::optional<Loadable>> Verifier::PreparePython(const Candidate& candida
 Result<std::optional<Loadable>> Verifier::PrepareTorchExt(const Candidate& candidate,
                                                           Verdict& verdict) {
   if (extensions_ == nullptr) extensions_ = std::make_unique<TorchExtensions>(options_);
+  Candidate native = candidate;
+  const std::optional<InlineExtension> in_python = FindInlineExtension(candidate.source);
+  if (in_python.has_value()) {
+    native.source = in_python->source;
+    if (native.source.empty()) {
+      verdict.Blame(VerdictStatus::kUnsupported, "feature",
+                    "load_inline() is not given plain strings that stand in the file");
+      return std::optional<Loadable>();
+    }
+  }
   KERF_ASSIGN_OR_RETURN(const std::optional<BuiltExtension> extension,
-                        extensions_->Build(candidate, "kerf_" + candidate.op_name, verdict));
+                        extensions_->Build(native, "kerf_" + candidate.op_name, verdict));
   if (!extension.has_value()) return std::optional<Loadable>();
   KERF_ASSIGN_OR_RETURN(const bool ready, extensions_->StartInterpreter(verdict));
   if (!ready) return std::optional<Loadable>();
-  const std::string about = DescribeExtension(candidate, *extension, reference_, Device());
+  const std::string about =
+      DescribeExtension(candidate, *extension, reference_, Device(), in_python.has_value());
   return std::optional<Loadable>(Loadable{
       [this, about, source = candidate.source] { return extensions_->Fork(about, source); },
       /*independent=*/false, /*native=*/false});

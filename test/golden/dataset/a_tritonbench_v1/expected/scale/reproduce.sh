@@ -11,7 +11,9 @@ candidate=${1:-2_initial_predict.py}
 impl=triton
 echo recorded: 'compile_error: SyntaxError: invalid syntax'
 judge() {
-  "${KERF:-kerf}" verify 3_test_code.py "$candidate" --impl "$impl" --backend "$1"
+  set -- --impl "$impl" --backend "$1"
+  [ ! -f 1_label_source.py ] || set -- "$@" --label 1_label_source.py
+  "${KERF:-kerf}" verify 3_test_code.py "$candidate" "$@"
 }
 if [ -n "$BACKEND" ]; then
   judge "$BACKEND"

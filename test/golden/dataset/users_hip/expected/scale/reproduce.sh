@@ -11,7 +11,9 @@ candidate=${1:-2_initial_predict.hip.cpp}
 impl=torch_ext
 echo recorded: 'unknown: pass_call is false and there is no error text'
 judge() {
-  "${KERF:-kerf}" verify 3_test_code.py "$candidate" --impl "$impl" --backend "$1"
+  set -- --impl "$impl" --backend "$1"
+  [ ! -f 1_label_source.py ] || set -- "$@" --label 1_label_source.py
+  "${KERF:-kerf}" verify 3_test_code.py "$candidate" "$@"
 }
 if [ -n "$BACKEND" ]; then
   judge "$BACKEND"

@@ -1,4 +1,4 @@
-#include "llm_server_process.h"
+#include "llm/llm_server_process.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
