@@ -15,29 +15,9 @@
 namespace kerf::cli {
 namespace {
 
-// Of the machine; found once for all tasks.
-struct Machine {
-  std::string backend;
-  std::string arch;
-};
-
 std::string CpuArch() {
   utsname names{};
   return ::uname(&names) == 0 ? names.machine : "x86_64";
-}
-
-Result<Machine> FindMachine(const std::string& wanted) {
-  if (wanted.empty() || wanted == "cuda") {
-    KERF_ASSIGN_OR_RETURN(const device::ProbeResult gpus,
-                          device::Probe(device::Backend::kCuda, device::ProbeOptions()));
-    if (!gpus.devices.empty()) {
-      const std::string chip = gpus.devices.front().chip;
-      return Machine{"cuda", chip.empty() ? "a100" : chip};
-    }
-    if (wanted == "cuda") return Machine{"cuda", "a100"};
-  }
-  if (wanted == "ascend") return Machine{"ascend", "ascend910b4"};
-  return Machine{"cpu", CpuArch()};
 }
 
 Impl DefaultImpl(const std::string& backend, const std::string& arch) {
@@ -98,7 +78,7 @@ Result<TaskSpec> OneSpec(const Args& args, const Config& config, FileSystem& fs,
   return spec;
 }
 
-Status FillIn(const Args& args, const Machine& machine, TaskSpec& spec) {
+Status FillIn(const Args& args, const RunMachine& machine, TaskSpec& spec) {
   spec.backend = machine.backend;
   spec.arch = args.Has("--arch") ? args.Get("--arch") : machine.arch;
   spec.impl = DefaultImpl(spec.backend, spec.arch);
@@ -108,17 +88,6 @@ Status FillIn(const Args& args, const Machine& machine, TaskSpec& spec) {
     spec.impl = *impl;
   }
   return task::CheckTaskSpec(spec);
-}
-
-// Two task files may be about one operator: then the task id tells them apart.
-void MakeDistinct(std::vector<TaskSpec>& specs) {
-  std::set<std::pair<std::string, std::string>> taken;
-  for (TaskSpec& spec : specs) {
-    const std::string wanted = spec.task_id;
-    for (int i = 1; !taken.insert({spec.op_name, spec.task_id}).second; ++i) {
-      spec.task_id = wanted == "0" ? std::to_string(i) : wanted + "-" + std::to_string(i);
-    }
-  }
 }
 
 }  // namespace
@@ -161,6 +130,37 @@ Result<Config> RunConfig(const Args& args, FileSystem& fs) {
   return config;
 }
 
+Result<RunMachine> FindRunMachine(const std::string& wanted) {
+  if (wanted.empty() || wanted == "cuda") {
+    KERF_ASSIGN_OR_RETURN(const device::ProbeResult gpus,
+                          device::Probe(device::Backend::kCuda, device::ProbeOptions()));
+    if (!gpus.devices.empty()) {
+      const std::string chip = gpus.devices.front().chip;
+      return RunMachine{"cuda", chip.empty() ? "a100" : chip};
+    }
+    if (wanted == "cuda") return RunMachine{"cuda", "a100"};
+  }
+  if (wanted == "ascend") return RunMachine{"ascend", "ascend910b4"};
+  return RunMachine{"cpu", CpuArch()};
+}
+
+Result<TaskSpec> RunSpec(const Args& args, const Config& config, const RunMachine& machine,
+                         const std::string& word, FileSystem& fs) {
+  KERF_ASSIGN_OR_RETURN(TaskSpec spec, OneSpec(args, config, fs, word));
+  KERF_RETURN_IF_ERROR(FillIn(args, machine, spec));
+  return spec;
+}
+
+void MakeDistinct(std::vector<TaskSpec>& specs) {
+  std::set<std::pair<std::string, std::string>> taken;
+  for (TaskSpec& spec : specs) {
+    const std::string wanted = spec.task_id;
+    for (int i = 1; !taken.insert({spec.op_name, spec.task_id}).second; ++i) {
+      spec.task_id = wanted == "0" ? std::to_string(i) : wanted + "-" + std::to_string(i);
+    }
+  }
+}
+
 Result<std::vector<TaskSpec>> RunSpecs(const Args& args, const Config& config, FileSystem& fs) {
   std::vector<std::string> sentences;
   std::vector<std::string> words;
@@ -172,11 +172,10 @@ Result<std::vector<TaskSpec>> RunSpecs(const Args& args, const Config& config, F
   if (words.size() > 1 && args.Has("--op-name")) {
     return InvalidInput("--op-name names one task; there are " + std::to_string(words.size()));
   }
-  KERF_ASSIGN_OR_RETURN(const Machine machine, FindMachine(args.Get("--backend")));
+  KERF_ASSIGN_OR_RETURN(const RunMachine machine, FindRunMachine(args.Get("--backend")));
   std::vector<TaskSpec> specs;
   for (const std::string& word : words) {
-    KERF_ASSIGN_OR_RETURN(TaskSpec spec, OneSpec(args, config, fs, word));
-    KERF_RETURN_IF_ERROR(FillIn(args, machine, spec));
+    KERF_ASSIGN_OR_RETURN(TaskSpec spec, RunSpec(args, config, machine, word, fs));
     specs.push_back(std::move(spec));
   }
   MakeDistinct(specs);

@@ -23,6 +23,19 @@ Result<Config> RunConfig(const Args& args, FileSystem& fs);
 Result<std::vector<TaskSpec>> RunSpecs(const Args& args, const Config& config, FileSystem& fs);
 bool IsSentence(const TaskSpec& spec);
 
+// The same, step by step, for a verb that finds its tasks itself.
+struct RunMachine {
+  std::string backend;
+  std::string arch;
+};
+// Of this machine; found once for all tasks. `wanted` is a backend or empty.
+Result<RunMachine> FindRunMachine(const std::string& wanted);
+// The spec of a task file, or of a sentence.
+Result<TaskSpec> RunSpec(const Args& args, const Config& config, const RunMachine& machine,
+                         const std::string& word, FileSystem& fs);
+// Two task files may be about one operator: then the task id tells them apart.
+void MakeDistinct(std::vector<TaskSpec>& specs);
+
 // --start, --design, --code, --coder-only.
 Result<conduct::Start> RunStart(const Args& args, FileSystem& fs);
 

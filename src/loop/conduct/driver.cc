@@ -1,6 +1,7 @@
 #include "loop/conduct/driver.h"
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -20,34 +21,59 @@ std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
   outcomes_.assign(tasks.size(), {});
   size_t running = 0;
   for (size_t i = 0; i < tasks.size(); ++i) running += Advance(i, *tasks[i]) ? 1 : 0;
+  const TaskOf task_of = [&](size_t index) -> Task& { return *tasks[index]; };
   while (running > 0) {
-    std::optional<Answer> answer;
-    {
-      std::unique_lock lock(inbox_->mu);
-      inbox_->arrived.wait_for(lock, std::chrono::milliseconds(200),
-                               [&] { return !inbox_->answers.empty(); });
-      if (!inbox_->answers.empty()) {
-        answer = std::move(inbox_->answers.front());
-        inbox_->answers.pop_front();
-      }
-    }
-    const bool stop = interrupted();
-    if (!answer.has_value()) {
-      observer_.Idle();
-      continue;
-    }
-    const size_t index = answer->task;
-    Task& task = *tasks[index];
-    const Status taken = Take(task, std::move(*answer));
-    if (!taken.ok()) {
-      outcomes_[index].error = taken.error();
-      task.Stop("it could not be recorded: " + taken.error().message);
-    } else if (stop) {
-      task.Stop("interrupted");
-    }
-    if (!Advance(index, task)) --running;
+    if (Turn(task_of, interrupted).has_value()) --running;
   }
   return std::move(outcomes_);
+}
+
+void Driver::Run(const Source& source, size_t at_once, const std::function<bool()>& interrupted) {
+  outcomes_.clear();
+  std::map<size_t, std::unique_ptr<Task>> running;
+  const TaskOf task_of = [&](size_t index) -> Task& { return *running.at(index); };
+  for (bool more = true; more || !running.empty();) {
+    while (more && running.size() < at_once) {
+      std::unique_ptr<Task> task = interrupted() ? nullptr : source();
+      more = task != nullptr;
+      if (!more) break;
+      const size_t index = outcomes_.size();
+      outcomes_.emplace_back();
+      if (Advance(index, *task)) running[index] = std::move(task);
+    }
+    if (running.empty()) continue;
+    if (const auto ended = Turn(task_of, interrupted)) running.erase(*ended);
+  }
+}
+
+std::optional<size_t> Driver::Turn(const TaskOf& task_of,
+                                   const std::function<bool()>& interrupted) {
+  std::optional<Answer> answer;
+  {
+    std::unique_lock lock(inbox_->mu);
+    inbox_->arrived.wait_for(lock, std::chrono::milliseconds(200),
+                             [&] { return !inbox_->answers.empty(); });
+    if (!inbox_->answers.empty()) {
+      answer = std::move(inbox_->answers.front());
+      inbox_->answers.pop_front();
+    }
+  }
+  const bool stop = interrupted();
+  if (!answer.has_value()) {
+    observer_.Idle();
+    return std::nullopt;
+  }
+  const size_t index = answer->task;
+  Task& task = task_of(index);
+  const Status taken = Take(task, std::move(*answer));
+  if (!taken.ok()) {
+    outcomes_[index].error = taken.error();
+    task.Stop("it could not be recorded: " + taken.error().message);
+  } else if (stop) {
+    task.Stop("interrupted");
+  }
+  if (Advance(index, task)) return std::nullopt;
+  return index;
 }
 
 bool Driver::Advance(size_t index, Task& task) {

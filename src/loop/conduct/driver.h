@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -42,6 +43,13 @@ class Driver {
   std::vector<TaskOutcome> Run(std::vector<std::unique_ptr<Task>>& tasks,
                                const std::function<bool()>& interrupted);
 
+  // Gives the next task, or null when there are no more. Called by the driver's thread.
+  using Source = std::function<std::unique_ptr<Task>()>;
+  // The same with at most `at_once` tasks under way, each asked for when there is room for it;
+  // their outcomes go to the observer, with the numbers in which they came. After an interruption
+  // no more are asked for.
+  void Run(const Source& source, size_t at_once, const std::function<bool()>& interrupted);
+
  private:
   struct Answer {
     size_t task = 0;
@@ -56,6 +64,10 @@ class Driver {
     void Post(Answer answer);
   };
 
+  using TaskOf = std::function<Task&(size_t index)>;
+  // Waits for an answer and gives out the next work of its task. The task's number when it has
+  // ended.
+  std::optional<size_t> Turn(const TaskOf& task_of, const std::function<bool()>& interrupted);
   // Gives out the next work of a task; false when it has ended.
   bool Advance(size_t index, Task& task);
   Status Take(Task& task, Answer answer);

@@ -1,0 +1,118 @@
+#include "cli/run_setup.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/cache_dir.h"
+#include "cli/build_info.h"
+#include "cli/run_request.h"
+#include "loop/conduct/hardware.h"
+#include "loop/conduct/task_record.h"
+#include "trace/reader.h"
+
+namespace kerf::cli {
+namespace {
+
+std::vector<std::string> EnvironmentEntries() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string FreshLogDir(const Config& config, const std::string& kind) {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::string name = kind + "_";
+  uint64_t bits = MakeRandomIds()->Next();
+  for (int i = 0; i < 8; ++i, bits /= 36) name += kLetters[bits % 36];
+  return JoinPath(config.log_dir, name);
+}
+
+int JudgeJobs(const Config& config, const std::vector<TaskSpec>& specs) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const bool cpu = specs.front().backend == "cpu";
+  int jobs = cpu && specs.front().task_type == "profile" ? 1 : static_cast<int>(specs.size());
+  if (config.jobs > 0) jobs = static_cast<int>(std::min<int64_t>(config.jobs, 256));
+  return cpu ? std::min(jobs, processors) : jobs;
+}
+
+int JudgeThreads(const Config& config, const std::vector<TaskSpec>& specs) {
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  if (specs.front().backend != "cpu") return processors;
+  return std::max(1, processors / JudgeJobs(config, specs));
+}
+
+Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop, TaskSpec spec,
+                                                Context& context) {
+  conduct::TaskOptions options;
+  KERF_ASSIGN_OR_RETURN(options.hardware, conduct::HardwareText(spec));
+  KERF_ASSIGN_OR_RETURN(options.start, RunStart(args, context.fs));
+  options.rules.limit_steps = spec.limit_steps;
+  options.rules.coder_only = args.Has("--coder-only");
+  options.rules.improve = spec.task_type == "profile";
+  options.rules.self_check = !shop.models->only_synth();
+  options.rules.analyze_error = !shop.models->only_synth();
+  options.log_dir = shop.log_dir;
+  options.model = shop.models->NameOf("");
+  options.spec = std::move(spec);
+  const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
+                                 shop.redactor};
+  const std::string op = options.spec.op_name;
+  const std::string task = options.spec.task_id;
+  if (args.Has("--fork")) {
+    KERF_ASSIGN_OR_RETURN(const trace::Address from,
+                          trace::ResolveAddress(context.fs, args.Get("--fork")));
+    KERF_ASSIGN_OR_RETURN(auto playback, conduct::Playback::Read(context.fs, from.run_path, from.op,
+                                                                 from.task, from.step));
+    KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
+    return conduct::Task::Open(std::move(options), ports, std::move(playback),
+                               conduct::PlaybackMode::kFork);
+  }
+  if (args.Has("--resume")) {
+    auto playback = conduct::Playback::Read(context.fs, shop.log_dir, op, task, -1);
+    if (playback.ok()) {
+      return conduct::Task::Open(std::move(options), ports, std::move(*playback),
+                                 conduct::PlaybackMode::kResume);
+    }
+    // It had not come to its first record.
+    if (playback.error().code != ErrorCode::kNotFound) return playback.error();
+  }
+  KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
+  return conduct::Task::Open(std::move(options), ports);
+}
+
+Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Config& config,
+                                                      const std::vector<TaskSpec>& specs,
+                                                      Context& context) {
+  conduct::JudgePool::Options options;
+  options.jobs = JudgeJobs(config, specs);
+  options.request.threads = JudgeThreads(config, specs);
+  options.request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  return conduct::JudgePool::Open(specs.front().backend, options,
+                                  {context.fs, context.clock, GetBuildInfo().version, {}});
+}
+
+Result<Workshop> SetUpRun(const Args& args, const std::vector<TaskSpec>& specs, Config config,
+                          std::string log_dir, Context& context) {
+  Workshop shop;
+  shop.config = std::move(config);
+  shop.log_dir = std::move(log_dir);
+  shop.redactor.AddEnvironment(EnvironmentEntries());
+  KERF_ASSIGN_OR_RETURN(auto prompts,
+                        llm::PromptLibrary::Open(context.fs, {.language = shop.config.language,
+                                                              .folder = shop.config.prompts}));
+  shop.prompts.emplace(std::move(prompts));
+  Models::Ports ports{context.fs, context.clock, *shop.ids, args.Has("--loose")};
+  KERF_ASSIGN_OR_RETURN(ports.cache_dir, OpenCacheDir());
+  ports.threads = JudgeThreads(shop.config, specs);
+  ports.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  KERF_ASSIGN_OR_RETURN(shop.models, Models::Make(shop.config, ports));
+  return shop;
+}
+
+}  // namespace kerf::cli
