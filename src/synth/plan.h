@@ -20,6 +20,8 @@ struct PlanOptions {
   int threads = 2;
   int64_t cache_bytes = 1 << 20;  // of one core
   int variant = 0;
+  // Of a GPU: how many blocks a reduction shall at least be cut into; 0 on a CPU.
+  int64_t blocks = 0;
 };
 
 // One tensor's loops before fusion: a variable for each axis, or several where a reshape splits it.

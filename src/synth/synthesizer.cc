@@ -1,15 +1,33 @@
 #include "synth/synthesizer.h"
 
 #include "synth/emit_cpp.h"
+#include "synth/emit_cuda.h"
 #include "synth/plan.h"
 
 namespace kerf::synth {
+namespace {
+
+Result<std::variant<Synthesis, Refusal>> SynthesizeCuda(const Graph& graph,
+                                                        const SynthOptions& options) {
+  auto lowered = LowerGraph(graph);
+  if (auto* refusal = std::get_if<Refusal>(&lowered))
+    return std::variant<Synthesis, Refusal>(std::move(*refusal));
+  auto source = EmitCuda(MakePlan(std::move(std::get<Program>(lowered)), CudaPlanOptions(options.variant)), graph);
+  if (auto* refusal = std::get_if<Refusal>(&source))
+    return std::variant<Synthesis, Refusal>(std::move(*refusal));
+  Synthesis made;
+  made.source = std::move(std::get<std::string>(source));
+  return std::variant<Synthesis, Refusal>(std::move(made));
+}
+
+}  // namespace
 
 Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
                                                     const SynthOptions& options) {
+  if (options.impl == "cuda_c") return SynthesizeCuda(graph, options);
   if (options.impl != "cpp")
     return InvalidInput("synth: impl '" + options.impl +
-                        "' is not one the synthesizer writes (cpp)");
+                        "' is not one the synthesizer writes (cpp, cuda_c)");
   auto lowered = LowerGraph(graph);
   if (auto* refusal = std::get_if<Refusal>(&lowered))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
