@@ -5,6 +5,7 @@
 #include "synth/emit_cpp.h"
 #include "synth/emit_cuda_group.h"
 #include "synth/emit_cuda_helpers.h"
+#include "synth/plan.h"
 
 namespace kerf::synth {
 namespace {
@@ -29,10 +30,10 @@ std::string WithCudaLiterals(std::string text) {
 // Names that the kernels use themselves.
 const std::set<std::string>& KernelWords() {
   static const std::set<std::string> words = {
-      "turn", "rank",  "team",  "here",  "stream", "chunk",  "inside", "step",  "scratch", "left",
-      "right", "sum",  "thread", "down", "across", "batch",  "read",   "line",  "deep",    "key",
-      "place", "before", "low", "high",  "rising", "width",  "pair",   "other", "half",    "n",
-      "a",     "b",     "v",    "min",   "max",    "Pack",   "float4", "dim3",  "norm"};
+      "turn",  "rank",   "team",   "here", "stream", "chunk", "inside", "step",  "scratch", "left",
+      "right", "sum",    "thread", "down", "across", "batch", "read",   "line",  "deep",    "key",
+      "place", "before", "low",    "high", "rising", "width", "pair",   "other", "half",    "n",
+      "a",     "b",      "v",      "min",  "max",    "Pack",  "float4", "dim3",  "norm"};
   return words;
 }
 
@@ -92,9 +93,9 @@ class CudaEmitter {
     const auto count = [](size_t n, const char* word) {
       return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
     };
-    std::string text = "// Written by kerf's synthesizer: " + count(graph_.nodes.size(), "operation") +
-                       " in " + count(plan_.groups.size(), "kernel") + ".\n" +
-                       "#include <cuda_runtime.h>\n";
+    std::string text =
+        "// Written by kerf's synthesizer: " + count(graph_.nodes.size(), "operation") + " in " +
+        count(plan_.groups.size(), "kernel") + ".\n" + "#include <cuda_runtime.h>\n";
     const auto any = [&](DType type) {
       return std::any_of(plan_.program.tensors.begin(), plan_.program.tensors.end(),
                          [&](const Tensor& t) { return t.dtype == type; });
@@ -127,8 +128,10 @@ class CudaEmitter {
     std::vector<std::string> wrong;
     for (const int id : plan_.program.inputs) {
       const Tensor& t = tensor(id);
-      if (t.source.kind == GraphInput::Source::kInput) inputs = std::max(inputs, t.source.index + 1);
-      if (t.source.kind == GraphInput::Source::kParam) params = std::max(params, t.source.index + 1);
+      if (t.source.kind == GraphInput::Source::kInput)
+        inputs = std::max(inputs, t.source.index + 1);
+      if (t.source.kind == GraphInput::Source::kParam)
+        params = std::max(params, t.source.index + 1);
       if (t.source.kind != GraphInput::Source::kConstant)
         wrong.push_back("if (" + OtherShape(t) + ") return 1;");
     }
@@ -150,7 +153,8 @@ class CudaEmitter {
     entry_.Open("KERF_KERNEL(call)");
     EmitChecks();
     std::set<int> used;
-    for (const CudaFunction& call : calls_) used.insert(call.arguments.begin(), call.arguments.end());
+    for (const CudaFunction& call : calls_)
+      used.insert(call.arguments.begin(), call.arguments.end());
     for (const int id : plan_.program.inputs) {
       if (used.erase(id) == 0) continue;
       entry_.Line("const auto* " + name(id) + " = kerf_data<const " + CudaType(tensor(id).dtype) +
@@ -215,6 +219,9 @@ class CudaEmitter {
 
 }  // namespace
 
+namespace {
+
+// More pieces than on a CPU, because there are more threads to fill.
 PlanOptions CudaPlanOptions(int variant) {
   PlanOptions options;
   options.threads = 8;
@@ -224,7 +231,31 @@ PlanOptions CudaPlanOptions(int variant) {
   return options;
 }
 
-std::variant<std::string, Refusal> EmitCuda(Plan plan, const Graph& graph) {
+// Rows that would go to memory and back, where recomputing them reads no more than that.
+std::set<int> BetterRecomputed(const Plan& planned, const Plan& placed) {
+  constexpr int kMostNodes = 60;
+  std::set<int> ids;
+  for (const Group& group : planned.groups) {
+    for (const int id : group.rows) {
+      const Tensor& t = planned.program.tensors[static_cast<size_t>(id)];
+      const bool moved = placed.storage[static_cast<size_t>(id)].place == Place::kGlobal;
+      if (moved && t.kind == TensorKind::kPointwise && ExprSize(t.body) < kMostNodes)
+        ids.insert(id);
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::variant<std::string, Refusal> EmitCuda(Program program, int variant, const Graph& graph) {
+  WalkKernels(program);
+  PlanOptions options = CudaPlanOptions(variant);
+  Plan plan = MakePlan(program, options);
+  Plan placed = plan;
+  ChooseCudaTeams(placed);
+  options.inlined = BetterRecomputed(plan, placed);
+  if (!options.inlined.empty()) plan = MakePlan(std::move(program), options);
   return CudaEmitter(plan, graph).Run();
 }
 

@@ -6,13 +6,14 @@
 
 #include "artifact/graph.h"
 #include "synth/lower.h"
-#include "synth/plan.h"
+#include "synth/program.h"
 
 namespace kerf::synth {
 
-// How groups are cut for a GPU: more partial sums, because there are more threads to fill.
-PlanOptions CudaPlanOptions(int variant);
+std::variant<std::string, Refusal> EmitCuda(Program program, int variant, const Graph& graph);
 
-std::variant<std::string, Refusal> EmitCuda(Plan plan, const Graph& graph);
+// Transposed convolutions as sums over the kernel's taps: then their weight's index is plain, and
+// tiles can do them. On a CPU loops over the inputs are better, because they are clipped.
+void WalkKernels(Program& program);
 
 }  // namespace kerf::synth

@@ -68,9 +68,7 @@ class CudaGroupEmitter : public CudaWriter {
     for (const size_t k : order_) {
       const bool lane = static_cast<int>(k) == group_.lane;
       const bool one = order_.size() == (group_.lane >= 0 ? 2U : 1U);
-      vars_[group_.outer[k].var] = lane  ? "col"
-                                   : one ? "row"
-                                         : "i" + std::to_string(number++);
+      vars_[group_.outer[k].var] = lane ? "col" : one ? "row" : "i" + std::to_string(number++);
     }
     for (const Pass& pass : group_.passes) {
       for (size_t k = 0; k < pass.loops.size(); ++k) {
@@ -78,8 +76,9 @@ class CudaGroupEmitter : public CudaWriter {
         const size_t count = reduced ? pass.loops.size() - pass.kept : pass.kept;
         const std::string letter = reduced ? "k" : "j";
         vars_[pass.loops[k].var] = pass.loops.size() == 1 && group_.lane < 0 ? "col"
-                                   : count == 1                              ? letter
-                                   : letter + std::to_string(reduced ? k - pass.kept : k);
+                                   : count == 1
+                                       ? letter
+                                       : letter + std::to_string(reduced ? k - pass.kept : k);
       }
     }
   }
@@ -183,7 +182,8 @@ class CudaGroupEmitter : public CudaWriter {
     if (team_.kind != Kind::kWarp && team_.kind != Kind::kBlock) return;
     for (const Pass& pass : group_.passes) {
       if (pass.loops.empty()) continue;
-      const int pack = pass.loops.size() == 1 ? PackFor(pass, pass.loops[0].var, pass.loops[0].extent) : 1;
+      const int pack =
+          pass.loops.size() == 1 ? PackFor(pass, pass.loops[0].var, pass.loops[0].extent) : 1;
       if (pass.loops.size() == 1 && PackedTensors(pass, pass.loops[0].var, 1).empty()) continue;
       row_pack_ = row_pack_ == 0 ? pack : std::min(row_pack_, pack);
     }
@@ -205,7 +205,8 @@ class CudaGroupEmitter : public CudaWriter {
         const uint64_t key = MixHash(place.hash(), static_cast<uint64_t>(load.tensor));
         if (packs_.count(key) > 0 || kept_now_.count(key) > 0) return;
         std::string pack_name = name(load.tensor) + "_pack";
-        if (!used.insert(load.tensor).second) pack_name += Number(static_cast<int64_t>(packs_.size()));
+        if (!used.insert(load.tensor).second)
+          pack_name += Number(static_cast<int64_t>(packs_.size()));
         packs_[key] = pack_name;
         code_.Line("const auto " + pack_name + " = load_pack<" + Number(pack) + ">(" +
                    name(load.tensor) + " + " + writer_.Text(place) + ");");
@@ -264,7 +265,8 @@ class CudaGroupEmitter : public CudaWriter {
   std::string StoreText(int id, const std::vector<Index>& at, const std::string& value) override {
     if (stored_packs_.count(id) > 0)
       return name(id) + "_out.at[v] = " + CudaStored(tensor(id).dtype, Unwrapped(value)) + ";";
-    if (kept_rows_.count(id) > 0) return name(id) + "_kept[" + kept_at_ + "] = " + Unwrapped(value) + ";";
+    if (kept_rows_.count(id) > 0)
+      return name(id) + "_kept[" + kept_at_ + "] = " + Unwrapped(value) + ";";
     return CudaWriter::StoreText(id, at, value);
   }
 
@@ -310,7 +312,9 @@ class CudaGroupEmitter : public CudaWriter {
     std::set<std::string> taken;
     for (const auto& [key, count] : readers) {
       if (count < 2 || !taken.insert(names[key]).second) continue;
-      if (static_cast<int64_t>(kept_.size() + kept_rows_.size()) * steps_ * row_pack_ > 2 * kMostSteps) break;
+      if (static_cast<int64_t>(kept_.size() + kept_rows_.size()) * steps_ * row_pack_ >
+          2 * kMostSteps)
+        break;
       kept_[key] = names[key];
     }
   }
@@ -342,7 +346,8 @@ class CudaGroupEmitter : public CudaWriter {
         const uint64_t key = MixHash(rest.hash(), static_cast<uint64_t>(load.tensor));
         const auto kept = kept_.find(key);
         if (kept == kept_.end() || kept_now_.count(here) > 0) return;
-        if (loaded_.insert(key).second) ReadKept(load.tensor, place, kept->second, pass, base, packed);
+        if (loaded_.insert(key).second)
+          ReadKept(load.tensor, place, kept->second, pass, base, packed);
         kept_now_[here] = kept->second;
       });
     }
@@ -360,13 +365,15 @@ class CudaGroupEmitter : public CudaWriter {
     vars_[var] = base;
     const bool wide = Packable(place, var, row_pack_);
     if (wide)
-      code_.Line("const auto " + name(id) + "_read = load_pack<" + Number(row_pack_) + ">(" + name(id) +
-                 " + " + writer_.Text(place) + ");");
+      code_.Line("const auto " + name(id) + "_read = load_pack<" + Number(row_pack_) + ">(" +
+                 name(id) + " + " + writer_.Text(place) + ");");
     code_.Line("#pragma unroll");
     vars_[var] = "(" + base + " + v)";
-    code_.Line("for (int v = 0; v < " + Number(row_pack_) + "; ++v) " + array + "[" + kept_at_ + "] = " +
+    code_.Line("for (int v = 0; v < " + Number(row_pack_) + "; ++v) " + array + "[" + kept_at_ +
+               "] = " +
                (wide ? FromStored(tensor(id).dtype, name(id) + "_read.at[v]")
-                     : CudaLoad(context_, id, writer_.Text(place))) + ";");
+                     : CudaLoad(context_, id, writer_.Text(place))) +
+               ";");
     vars_[var] = own;
   }
 
@@ -375,13 +382,14 @@ class CudaGroupEmitter : public CudaWriter {
   void EmitTurn() {
     if (is_thread()) {
       turn_count_ = turns_ / pack_;
-      code_.Line("const " + int_ + " turn = " + Cast("blockIdx.x") + " * " + Number(kElementThreads) +
-                 " + threadIdx.x;");
+      code_.Line("const " + int_ + " turn = " + Cast("blockIdx.x") + " * " +
+                 Number(kElementThreads) + " + threadIdx.x;");
       code_.Line("if (turn >= " + Number(turn_count_) + ") return;");
     } else if (team_.kind == Kind::kWarp) {
       code_.Line("const int rank = threadIdx.x % 32;");
       code_.Line("const int team = threadIdx.x / 32;");
-      code_.Line("const " + int_ + " turn = " + Cast("blockIdx.x") + " * " + Number(team_.per_block) + " + team;");
+      code_.Line("const " + int_ + " turn = " + Cast("blockIdx.x") + " * " +
+                 Number(team_.per_block) + " + team;");
       code_.Line("if (turn >= " + Number(turns_) + ") return;");
     } else if (team_.kind == Kind::kBlock) {
       code_.Line("const int rank = threadIdx.x;");
@@ -390,7 +398,8 @@ class CudaGroupEmitter : public CudaWriter {
       code_.Line("const int rank = threadIdx.y;");
       code_.Comment("Columns beyond the last one repeat it, so that all threads meet at barriers.");
       code_.Line("const " + int_ + " here = " + Cast("blockIdx.x") + " * 32 + threadIdx.x;");
-      code_.Line("const " + int_ + " turn = here < " + Number(turns_) + " ? here : " + Number(turns_ - 1) + ";");
+      code_.Line("const " + int_ + " turn = here < " + Number(turns_) +
+                 " ? here : " + Number(turns_ - 1) + ";");
     }
     Decode("turn", order_, group_.outer, pack_);
   }
@@ -398,8 +407,8 @@ class CudaGroupEmitter : public CudaWriter {
   [[nodiscard]] std::string Cast(const std::string& text) const { return "(" + int_ + ")" + text; }
 
   // Names of loop variables from the number of a turn; the last one steps by `pack`.
-  void Decode(const std::string& from, const std::vector<size_t>& order, const std::vector<Loop>& loops,
-              int pack) {
+  void Decode(const std::string& from, const std::vector<size_t>& order,
+              const std::vector<Loop>& loops, int pack) {
     int64_t below = 1;
     std::vector<std::string> lines;
     for (size_t n = order.size(); n-- > 0;) {
@@ -412,7 +421,8 @@ class CudaGroupEmitter : public CudaWriter {
       const bool simple = text.find(' ') == std::string::npos;
       if (last && pack > 1) text = (simple ? text : "(" + text + ")") + " * " + Number(pack);
       const std::string& var = vars_[loop.var];
-      lines.push_back("const " + int_ + " " + var + (last && pack > 1 ? "0" : "") + " = " + text + ";");
+      lines.push_back("const " + int_ + " " + var + (last && pack > 1 ? "0" : "") + " = " + text +
+                      ";");
       below *= extent;
     }
     for (size_t n = lines.size(); n-- > 0;) code_.Line(lines[n]);
@@ -431,7 +441,8 @@ class CudaGroupEmitter : public CudaWriter {
           code_.Line(type + " " + name(id) + "_row[" + count + "];");
           break;
         case Kind::kWarp:
-          code_.Line("__shared__ " + type + " " + name(id) + "_rows[" + Number(team_.per_block) + "][" + count + "];");
+          code_.Line("__shared__ " + type + " " + name(id) + "_rows[" + Number(team_.per_block) +
+                     "][" + count + "];");
           code_.Line(type + "* " + name(id) + "_row = " + name(id) + "_rows[team];");
           break;
         case Kind::kBlock:
@@ -449,7 +460,8 @@ class CudaGroupEmitter : public CudaWriter {
 
   void OpenLoop(const Loop& loop) {
     const std::string& var = vars_[loop.var];
-    code_.Open("for (" + int_ + " " + var + " = 0; " + var + " < " + Number(loop.extent) + "; ++" + var + ")");
+    code_.Open("for (" + int_ + " " + var + " = 0; " + var + " < " + Number(loop.extent) + "; ++" +
+               var + ")");
   }
 
   static std::vector<Loop> Slice(const std::vector<Loop>& loops, size_t from, size_t to) {
@@ -461,11 +473,12 @@ class CudaGroupEmitter : public CudaWriter {
     const int64_t total = Turns(loops);
     if (loops.size() == 1) {
       const std::string& var = vars_[loops[0].var];
-      code_.Open("for (" + int_ + " " + var + " = rank; " + var + " < " + Number(total) + "; " + var +
-                 " += " + Number(team_.threads) + ")");
+      code_.Open("for (" + int_ + " " + var + " = rank; " + var + " < " + Number(total) + "; " +
+                 var + " += " + Number(team_.threads) + ")");
       return;
     }
-    code_.Open("for (" + int_ + " at = rank; at < " + Number(total) + "; at += " + Number(team_.threads) + ")");
+    code_.Open("for (" + int_ + " at = rank; at < " + Number(total) +
+               "; at += " + Number(team_.threads) + ")");
     std::vector<size_t> order;
     for (size_t i = 0; i < loops.size(); ++i) order.push_back(i);
     Decode("at", order, loops, 1);
@@ -490,11 +503,12 @@ class CudaGroupEmitter : public CudaWriter {
     if (unrolled) {
       code_.Line("#pragma unroll");
       code_.Open("for (int step = 0; step < " + Number(steps_) + "; ++step)");
-      code_.Line("const " + int_ + " " + base + " = " + first + " + step * " + Number(stride) + ";");
+      code_.Line("const " + int_ + " " + base + " = " + first + " + step * " + Number(stride) +
+                 ";");
       if (total % stride != 0) code_.Line("if (" + base + " >= " + Number(total) + ") break;");
     } else {
-      code_.Open("for (" + int_ + " " + base + " = " + first + "; " + base + " < " + Number(total) + "; " +
-                 base + " += " + Number(stride) + ")");
+      code_.Open("for (" + int_ + " " + base + " = " + first + "; " + base + " < " + Number(total) +
+                 "; " + base + " += " + Number(stride) + ")");
     }
     if (loops.size() > 1) {
       std::vector<size_t> order;
@@ -528,7 +542,8 @@ class CudaGroupEmitter : public CudaWriter {
     } else {
       EmitTeamPass(pass);
     }
-    if (!is_thread() && ReadLater(p)) code_.Line(team_.kind == Kind::kWarp ? "__syncwarp();" : "__syncthreads();");
+    if (!is_thread() && ReadLater(p))
+      code_.Line(team_.kind == Kind::kWarp ? "__syncwarp();" : "__syncthreads();");
   }
 
   // Whether another thread of the team may read what this pass wrote.
@@ -540,7 +555,8 @@ class CudaGroupEmitter : public CudaWriter {
       if (kept_rows_.count(s.tensor) > 0 || IsScalar(s.tensor)) continue;
       for (size_t later = p + 1; later < group_.passes.size(); ++later) {
         for (const Statement& other : group_.passes[later].statements)
-          VisitLoads(other.value, [&](const Expr& load) { found = found || load.tensor == s.tensor; });
+          VisitLoads(other.value,
+                     [&](const Expr& load) { found = found || load.tensor == s.tensor; });
       }
     }
     return found;
@@ -552,7 +568,8 @@ class CudaGroupEmitter : public CudaWriter {
   }
 
   void EmitThreadPass(const Pass& pass) {
-    if (pack_ > 1) return EmitPackTurns(pass, group_.outer[static_cast<size_t>(group_.lane)].var, pack_, "col0");
+    if (pack_ > 1)
+      return EmitPackTurns(pass, group_.outer[static_cast<size_t>(group_.lane)].var, pack_, "col0");
     const size_t before = AnyReduces(pass) ? pass.kept : pass.loops.size();
     for (size_t i = 0; i < before; ++i) OpenLoop(pass.loops[i]);
     DeclareAccumulators(pass);
@@ -615,17 +632,22 @@ class CudaGroupEmitter : public CudaWriter {
     }
     const std::string threads = Number(team_.threads);
     if (arg) {
-      const std::string word = team_.kind == Kind::kWarp ? "warp_best" : team_.kind == Kind::kBlock ? "block_best" : "column_best";
+      const std::string word = team_.kind == Kind::kWarp    ? "warp_best"
+                               : team_.kind == Kind::kBlock ? "block_best"
+                                                            : "column_best";
       context_.helpers.insert(word);
       const std::string count = team_.kind == Kind::kWarp ? "" : ", " + threads;
       const std::string shared = team_.kind == Kind::kWarp ? "" : ", " + parts + ", " + places;
       code_.Line(word + "<" + largest + count + ">(" + acc + ", " + place + shared + ");");
       return;
     }
-    const std::string word = team_.kind == Kind::kWarp ? "warp_join" : team_.kind == Kind::kBlock ? "block_join" : "column_join";
+    const std::string word = team_.kind == Kind::kWarp    ? "warp_join"
+                             : team_.kind == Kind::kBlock ? "block_join"
+                                                          : "column_join";
     context_.helpers.insert(word);
     const std::string shared = team_.kind == Kind::kWarp ? "" : ", " + parts;
-    code_.Line(acc + " = " + word + "<" + threads + ">(" + acc + shared + ", " + JoinFunction(t.combine, type) + ");");
+    code_.Line(acc + " = " + word + "<" + threads + ">(" + acc + shared + ", " +
+               JoinFunction(t.combine, type) + ");");
   }
 
   void Finish(const Pass& pass, bool join) {
@@ -636,7 +658,8 @@ class CudaGroupEmitter : public CudaWriter {
       const bool arg = IsArg(t.combine);
       std::string result = name(s.tensor) + (arg ? "_place" : "_acc");
       const std::string cpp = CppType(t.dtype);
-      if (cpp != CppType(arg ? DType::kInt64 : AccumulatorType(s))) result = "(" + cpp + ")" + result;
+      if (cpp != CppType(arg ? DType::kInt64 : AccumulatorType(s)))
+        result = "(" + cpp + ")" + result;
       if (IsScalar(s.tensor)) {
         code_.Line("const " + cpp + " " + ScalarName(s.tensor) + " = " + result + ";");
         result = ScalarName(s.tensor);
@@ -654,8 +677,8 @@ class CudaGroupEmitter : public CudaWriter {
     for (const Statement& s : pass.statements) {
       if (!Scans(s)) continue;
       const DType type = AccumulatorType(s);
-      code_.Line(std::string(CppType(type)) + " " + name(s.tensor) + "_run = " +
-                 Literal(*Identity(tensor(s.tensor).combine, type)) + ";");
+      code_.Line(std::string(CppType(type)) + " " + name(s.tensor) +
+                 "_run = " + Literal(*Identity(tensor(s.tensor).combine, type)) + ";");
     }
     const bool alone = is_thread() || pass.loops.empty();
     if (alone) {
@@ -680,8 +703,8 @@ class CudaGroupEmitter : public CudaWriter {
         code_.Line("__shared__ " + std::string(CppType(AccumulatorType(s))) + " " + name(s.tensor) +
                    "_parts[" + Number(team_.threads / 32) + "];");
     }
-    code_.Open("for (" + int_ + " chunk = 0; chunk < " + Number(loop.extent) + "; chunk += " +
-               Number(team_.threads) + ")");
+    code_.Open("for (" + int_ + " chunk = 0; chunk < " + Number(loop.extent) +
+               "; chunk += " + Number(team_.threads) + ")");
     code_.Line("const " + int_ + " " + var + " = chunk + rank;");
     if (!exact) code_.Line("const bool inside = " + var + " < " + Number(loop.extent) + ";");
     inside_ = exact ? "" : "inside";
@@ -707,8 +730,10 @@ class CudaGroupEmitter : public CudaWriter {
         value = writer_.Text(s.value);
       } else {
         // Nothing may be read beyond the end of the row.
-        value = "(inside ? " + writer_.Text(s.value) + " : " +
-                Literal(*(Scans(s) ? Identity(t.combine, s.value->type) : Integer(s.value->type, 0))) + ")";
+        value =
+            "(inside ? " + writer_.Text(s.value) + " : " +
+            Literal(*(Scans(s) ? Identity(t.combine, s.value->type) : Integer(s.value->type, 0))) +
+            ")";
       }
       if (Scans(s)) value = ScanText(s, value, alone);
       const Place place = storage(s.tensor).place;
@@ -731,7 +756,9 @@ class CudaGroupEmitter : public CudaWriter {
     const Tensor& t = tensor(s.tensor);
     const DType type = AccumulatorType(s);
     const std::string run = name(s.tensor) + "_run";
-    const std::string cast = CppType(type) == std::string(CppType(t.dtype)) ? "" : "(" + std::string(CppType(t.dtype)) + ")";
+    const std::string cast = CppType(type) == std::string(CppType(t.dtype))
+                                 ? ""
+                                 : "(" + std::string(CppType(t.dtype)) + ")";
     if (alone) {
       code_.Line(run + " = " + JoinText(t.combine, type, run, value) + ";");
       return cast + run;
@@ -739,11 +766,14 @@ class CudaGroupEmitter : public CudaWriter {
     context_.helpers.insert("team_scan");
     const std::string cpp = CppType(type);
     const std::string term = name(s.tensor) + "_term";
-    const std::string parts = team_.kind == Kind::kBlock ? name(s.tensor) + "_parts" : "(" + cpp + "*)nullptr";
+    const std::string parts =
+        team_.kind == Kind::kBlock ? name(s.tensor) + "_parts" : "(" + cpp + "*)nullptr";
     code_.Line("const " + cpp + " " + term + " = " + Unwrapped(value) + ";");
-    code_.Line("const " + cpp + " " + name(s.tensor) + "_before = team_scan<" + Number(team_.threads) + ">(" +
-               term + ", " + run + ", " + parts + ", " + JoinFunction(t.combine, type) + ");");
-    return cast + (cast.empty() ? "" : "(") + JoinText(t.combine, type, name(s.tensor) + "_before", term) + (cast.empty() ? "" : ")");
+    code_.Line("const " + cpp + " " + name(s.tensor) + "_before = team_scan<" +
+               Number(team_.threads) + ">(" + term + ", " + run + ", " + parts + ", " +
+               JoinFunction(t.combine, type) + ");");
+    return cast + (cast.empty() ? "" : "(") +
+           JoinText(t.combine, type, name(s.tensor) + "_before", term) + (cast.empty() ? "" : ")");
   }
 
   // ---- host ----
@@ -783,7 +813,8 @@ class CudaGroupEmitter : public CudaWriter {
   int64_t row_length_ = 0;
   int64_t steps_ = 0;
   std::set<int> kept_rows_;
-  std::map<uint64_t, std::string> kept_;      // by tensor and what its place has besides the row's index
+  std::map<uint64_t, std::string>
+      kept_;  // by tensor and what its place has besides the row's index
   std::map<uint64_t, std::string> kept_type_;
   std::map<uint64_t, std::string> kept_now_;  // by tensor and place, in the pass being written
   std::set<uint64_t> loaded_;

@@ -28,10 +28,10 @@ struct CudaTeam {
 };
 
 struct CudaFunction {
-  std::string text;                       // device code
-  std::string name;                       // of the kernel
-  std::vector<int> arguments;             // tensors, in the order of the parameters
-  std::vector<std::string> launch;        // lines of the host part
+  std::string text;                 // device code
+  std::string name;                 // of the kernel
+  std::vector<int> arguments;       // tensors, in the order of the parameters
+  std::vector<std::string> launch;  // lines of the host part
   std::optional<Refusal> refusal;
 };
 

@@ -188,7 +188,45 @@ __device__ inline void store_pack(T* to, const Pack<T, kCount>& pack) {
   *reinterpret_cast<Pack<T, kCount>*>(to) = pack;
 }
 )"},
-    {"warp_join", R"(// Joins one value of each of kLanes neighbouring lanes; all of them get the result.
+    {"tensor_cores", R"(#if defined(__CUDA_ARCH__)
+// Sixteen bytes from global to shared memory without waiting; zeros when they are not inside.
+__device__ inline void copy_pack(void* to, const void* from, bool inside) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  const int bytes = inside ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(at), "l"(from), "r"(bytes));
+}
+// Four 8 x 8 matrices of halves: lane i gives the address of row i % 8 of matrix i / 8.
+__device__ inline void load_matrices(unsigned (&to)[4], const void* from) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(at));
+}
+__device__ inline void load_transposed(unsigned (&to)[4], const void* from) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(at));
+}
+// sum += a * b for 16 x 16 and 16 x 8 halves, summed in float32.
+__device__ inline void multiply_half(float (&sum)[4], const unsigned (&a)[4], const unsigned* b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ inline void multiply_bfloat(float (&sum)[4], const unsigned (&a)[4], const unsigned* b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#endif
+)"},
+    {"warp_join",
+     R"(// Joins one value of each of kLanes neighbouring lanes; all of them get the result.
 template <int kLanes, typename T, typename Join>
 __device__ inline T warp_join(T value, Join join) {
   for (int step = kLanes / 2; step > 0; step /= 2)

@@ -30,7 +30,8 @@ class CudaSpecialEmitter {
     std::string list;
     const auto add = [&](int id, bool written) {
       if (IsConstantInput(context_.plan, id)) return;
-      if (std::find(made.arguments.begin(), made.arguments.end(), id) != made.arguments.end()) return;
+      if (std::find(made.arguments.begin(), made.arguments.end(), id) != made.arguments.end())
+        return;
       made.arguments.push_back(id);
       parameters += std::string(parameters.empty() ? "" : ", ") + (written ? "" : "const ") +
                     CudaType(tensor(id).dtype) + "* __restrict__ " + name(id);
@@ -39,7 +40,8 @@ class CudaSpecialEmitter {
     for (const int id : made_.special.operands) add(id, false);
     for (const int id : results) add(id, true);
     code_.Comment(made_.what + ".");
-    if (made_.line > 0) code_.Line("//   line " + Number(made_.line) + ": " + made_.text.substr(0, 80));
+    if (made_.line > 0)
+      code_.Line("//   line " + Number(made_.line) + ": " + made_.text.substr(0, 80));
     if (made_.special.name == "sort") {
       made.launch = Sort(function, parameters, list);
     } else {
@@ -56,14 +58,17 @@ class CudaSpecialEmitter {
   [[nodiscard]] const std::string& name(int id) const {
     return context_.names[static_cast<size_t>(id)];
   }
-  [[nodiscard]] int64_t number(const std::string& key) const { return made_.special.numbers.at(key); }
+  [[nodiscard]] int64_t number(const std::string& key) const {
+    return made_.special.numbers.at(key);
+  }
 
   [[nodiscard]] std::string Problem() const {
     const std::string& kind = made_.special.name;
     if (kind == "sort") {
       return tensor(made_.special.operands[0]).shape.back() <= kLongestSort
                  ? ""
-                 : "kerf's synthesizer sorts at most " + Number(kLongestSort) + " elements in CUDA C";
+                 : "kerf's synthesizer sorts at most " + Number(kLongestSort) +
+                       " elements in CUDA C";
     }
     if (IsConstantInput(context_.plan, made_.special.operands[0]))
       return "kerf's synthesizer does not scatter into a constant in CUDA C";
@@ -95,16 +100,19 @@ class CudaSpecialEmitter {
     const int64_t threads = std::clamp<int64_t>(size / 2, 32, 512);
     const DType stored = tensor(keys).dtype;
     const std::string type = CppType(stored);
-    code_.Comment("One block for each row. A bitonic network in shared memory; NaN is the largest, equal "
-                  "keys keep their order because their places differ.");
-    code_.Open("__global__ void __launch_bounds__(" + Number(threads) + ") " + function + "(" + parameters + ")");
+    code_.Comment(
+        "One block for each row. A bitonic network in shared memory; NaN is the largest, equal "
+        "keys keep their order because their places differ.");
+    code_.Open("__global__ void __launch_bounds__(" + Number(threads) + ") " + function + "(" +
+               parameters + ")");
     code_.Line("constexpr int kLength = " + Number(extent) + ", kSize = " + Number(size) +
                ", kCount = " + Number(number("count")) + ", kThreads = " + Number(threads) + ";");
     code_.Line("__shared__ " + type + " key[kSize];");
     code_.Line("__shared__ int place[kSize];");
     code_.Line("const int64_t row = blockIdx.x;");
     code_.Open("for (int i = threadIdx.x; i < kSize; i += kThreads)");
-    code_.Line("key[i] = i < kLength ? " + CudaLoad(context_, keys, "row * kLength + i") + " : " + type + "(0);");
+    code_.Line("key[i] = i < kLength ? " + CudaLoad(context_, keys, "row * kLength + i") + " : " +
+               type + "(0);");
     code_.Line("place[i] = i;");
     code_.Close();
     code_.Line("__syncthreads();");
@@ -114,8 +122,10 @@ class CudaSpecialEmitter {
     code_.Comment("Places beyond the row come last.");
     code_.Open("const auto before = [&](" + type + " a, int at, " + type + " b, int other)");
     code_.Line("if (at >= kLength || other >= kLength) return at < other;");
-    const std::string nan_less = IsFloat(stored) ? " || (" + y + " != " + y + " && " + x + " == " + x + ")" : "";
-    const std::string nan_more = IsFloat(stored) ? " || (" + x + " != " + x + " && " + y + " == " + y + ")" : "";
+    const std::string nan_less =
+        IsFloat(stored) ? " || (" + y + " != " + y + " && " + x + " == " + x + ")" : "";
+    const std::string nan_more =
+        IsFloat(stored) ? " || (" + x + " != " + x + " && " + y + " == " + y + ")" : "";
     code_.Line("if (" + x + " < " + y + nan_less + ") return true;");
     code_.Line("if (" + y + " < " + x + nan_more + ") return false;");
     code_.Line("return at < other;");
@@ -144,7 +154,8 @@ class CudaSpecialEmitter {
     code_.Close();
     code_.Close();
     if (rows == 0 || number("count") == 0) return {};
-    return {function + "<<<" + Number(rows) + ", " + Number(threads) + ", 0, stream>>>(" + list + ");"};
+    return {function + "<<<" + Number(rows) + ", " + Number(threads) + ", 0, stream>>>(" + list +
+            ");"};
   }
 
   std::string Joined(DType stored, const std::string& old, const std::string& value) {
@@ -171,7 +182,9 @@ class CudaSpecialEmitter {
     const std::string old = CudaLoad(context_, id_, "place");
     const std::string value = CudaLoad(context_, made_.special.operands[2], at);
     code_.Line(name(id_) + "[place] = " +
-               CudaStored(stored, "(" + std::string(CppType(stored)) + ")(" + Joined(stored, old, value) + ")") + ";");
+               CudaStored(stored, "(" + std::string(CppType(stored)) + ")(" +
+                                      Joined(stored, old, value) + ")") +
+               ";");
   }
 
   // Elements with the same place are taken in order, by one thread: the result does not depend on
@@ -183,8 +196,9 @@ class CudaSpecialEmitter {
     const std::vector<int64_t>& shape = tensor(places).shape;
     const int64_t bytes = made_.numel() * static_cast<int64_t>(DTypeBytes(made_.dtype));
     int64_t lines = 1;
-    code_.Comment("One thread for each line along the axis, its elements in order: those with the same "
-                  "place always join in the same way.");
+    code_.Comment(
+        "One thread for each line along the axis, its elements in order: those with the same "
+        "place always join in the same way.");
     code_.Open("__global__ void " + function + "(" + parameters + ")");
     code_.Line("const int64_t line = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;");
     if (made_.special.name == "scatter_flat") {
@@ -201,7 +215,8 @@ class CudaSpecialEmitter {
       launch.push_back("cudaMemcpyAsync(" + name(id_) + ", " + name(into) + ", " + Number(bytes) +
                        ", cudaMemcpyDeviceToDevice, stream);");
     if (lines > 0 && tensor(places).numel() > 0)
-      launch.push_back(function + "<<<" + Number((lines + 127) / 128) + ", 128, 0, stream>>>(" + list + ");");
+      launch.push_back(function + "<<<" + Number((lines + 127) / 128) + ", 128, 0, stream>>>(" +
+                       list + ");");
     return launch;
   }
 
@@ -219,7 +234,8 @@ class CudaSpecialEmitter {
       if (i == axis) continue;
       below /= shape[i];
       const std::string var = "i" + Number(static_cast<int64_t>(i));
-      code_.Line("const int64_t " + var + " = line / " + Number(below) + " % " + Number(shape[i]) + ";");
+      code_.Line("const int64_t " + var + " = line / " + Number(below) + " % " + Number(shape[i]) +
+                 ";");
       at += " + " + var + " * " + Number(in[i]);
       rest += " + " + var + " * " + Number(out[i]);
     }

@@ -7,10 +7,10 @@
 namespace kerf::synth {
 namespace {
 
-constexpr int64_t kManyTurns = 1 << 17;    // threads that fill a large GPU
+constexpr int64_t kManyTurns = 1 << 17;     // threads that fill a large GPU
 constexpr int64_t kSharedBytes = 40 << 10;  // of the 48 KB that need no asking
 constexpr int64_t kMostSteps = 32;          // elements of a row that a thread keeps in registers
-constexpr int64_t kLocalElements = 64;     // of a thread's own arrays
+constexpr int64_t kLocalElements = 64;      // of a thread's own arrays
 
 int64_t Turns(const std::vector<Loop>& loops) {
   int64_t turns = 1;

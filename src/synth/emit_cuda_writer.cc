@@ -226,8 +226,8 @@ void CudaWriter::DeclareAccumulators(const Pass& pass) {
     if (!Reduces(s)) continue;
     const Tensor& t = tensor(s.tensor);
     const DType type = AccumulatorType(s);
-    code_.Line(std::string(CppType(type)) + " " + name(s.tensor) + "_acc = " +
-               Literal(*Identity(t.combine, type)) + ";");
+    code_.Line(std::string(CppType(type)) + " " + name(s.tensor) +
+               "_acc = " + Literal(*Identity(t.combine, type)) + ";");
     if (IsArg(t.combine)) code_.Line("int64_t " + name(s.tensor) + "_place = INT64_MAX;");
   }
 }

@@ -12,7 +12,7 @@ Result<std::variant<Synthesis, Refusal>> SynthesizeCuda(const Graph& graph,
   auto lowered = LowerGraph(graph);
   if (auto* refusal = std::get_if<Refusal>(&lowered))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
-  auto source = EmitCuda(MakePlan(std::move(std::get<Program>(lowered)), CudaPlanOptions(options.variant)), graph);
+  auto source = EmitCuda(std::move(std::get<Program>(lowered)), options.variant, graph);
   if (auto* refusal = std::get_if<Refusal>(&source))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
   Synthesis made;
