@@ -62,7 +62,8 @@ void GroupEmitter::NameSite(const std::vector<std::string>& dims) {
   }
 }
 
-std::string GroupEmitter::EpilogueText(const std::vector<std::string>& dims, const std::string& value) {
+std::string GroupEmitter::EpilogueText(const std::vector<std::string>& dims,
+                                       const std::string& value) {
   NameSite(dims);
   const CodeText outside = code_;
   code_ = CodeText();
@@ -71,7 +72,8 @@ std::string GroupEmitter::EpilogueText(const std::vector<std::string>& dims, con
   std::string result = value;
   if (kept.place == Place::kScalar || kept.also_scalar) {
     const std::string type = CppType(tensor(sum.tensor).dtype);
-    code_.Line("const " + type + " " + ScalarName(sum.tensor) + " = static_cast<" + type + ">(" + value + ");");
+    code_.Line("const " + type + " " + ScalarName(sum.tensor) + " = static_cast<" + type + ">(" +
+               value + ");");
     result = ScalarName(sum.tensor);
   }
   if (kept.place == Place::kGlobal) code_.Line(StoreText(sum.tensor, sum.at, result));
@@ -85,7 +87,8 @@ std::string GroupEmitter::EpilogueText(const std::vector<std::string>& dims, con
   return text;
 }
 
-Epilogue GroupEmitter::MakeEpilogue(std::function<std::vector<std::string>(const OutputSite&)> dims) {
+Epilogue GroupEmitter::MakeEpilogue(
+    std::function<std::vector<std::string>(const OutputSite&)> dims) {
   std::set<int> seen;
   arguments_.clear();
   const auto add = [&](int id) {
@@ -132,7 +135,8 @@ std::vector<std::string> GroupEmitter::MatrixDims(const std::string& batch, cons
 }
 
 // A plain matrix in memory, or text that computes its elements.
-bool GroupEmitter::MakeOperand(const ExprPtr& value, bool left, Operand& operand, Argument& argument) {
+bool GroupEmitter::MakeOperand(const ExprPtr& value, bool left, Operand& operand,
+                               Argument& argument) {
   const Pass& pass = group_.passes[0];
   const Statement& sum = pass.statements[0];
   const size_t rank = sum.at.size();
@@ -141,7 +145,8 @@ bool GroupEmitter::MakeOperand(const ExprPtr& value, bool left, Operand& operand
     const auto var = along.AsVar();
     return var.has_value() ? place.Stride(*var) : std::nullopt;
   };
-  const Index depth = pass.loops.empty() ? Index(0) : Index::Var(pass.loops[0].var, pass.loops[0].extent);
+  const Index depth =
+      pass.loops.empty() ? Index(0) : Index::Var(pass.loops[0].var, pass.loops[0].extent);
   if (value->op == Op::kLoad && storage(value->tensor).place == Place::kGlobal) {
     const Index place = PlaceOf(plan_, value->tensor, value->indices);
     const auto row = stride_of(place, left ? sum.at[rank - 2] : depth);
@@ -164,7 +169,8 @@ bool GroupEmitter::MakeOperand(const ExprPtr& value, bool left, Operand& operand
   }
   operand.dtype = value->type;
   argument = {-1, 0};
-  const auto text = [this, value, left](const std::string& batch, const std::string& row, const std::string& col) {
+  const auto text = [this, value, left](const std::string& batch, const std::string& row,
+                                        const std::string& col) {
     const Pass& inner = group_.passes[0];
     const std::vector<std::string> dims = MatrixDims(batch, left ? row : "0", left ? "0" : col);
     NameSite(dims);
@@ -181,7 +187,8 @@ std::optional<GroupFunction> GroupEmitter::RunMatmul(const std::string& function
   const Statement& sum = pass.statements[0];
   const Tensor& made = tensor(sum.tensor);
   const std::vector<int64_t>& shape = made.shape;
-  if (shape.size() < 2 || made.reduced.size() != 1 || pass.loops.size() > 1 || !sum.guards.empty()) return std::nullopt;
+  if (shape.size() < 2 || made.reduced.size() != 1 || pass.loops.size() > 1 || !sum.guards.empty())
+    return std::nullopt;
   if (sum.value->op != Op::kMul || sum.value->args.size() != 2) return std::nullopt;
   MatmulSpec spec;
   spec.batch.assign(shape.begin(), shape.end() - 2);
@@ -190,7 +197,8 @@ std::optional<GroupFunction> GroupEmitter::RunMatmul(const std::string& function
   spec.k = made.reduced[0];
   spec.accumulate = sum.value->type;
   Argument left, right;
-  Epilogue epilogue = MakeEpilogue([this](const OutputSite& site) { return MatrixDims(site.batch, site.row, site.col); });
+  Epilogue epilogue = MakeEpilogue(
+      [this](const OutputSite& site) { return MatrixDims(site.batch, site.row, site.col); });
   if (!MakeOperand(sum.value->args[0], true, spec.a, left)) return std::nullopt;
   if (!MakeOperand(sum.value->args[1], false, spec.b, right)) return std::nullopt;
   Result<std::string> text = EmitMatmul(spec, function, epilogue, {0, plan_.options.cache_bytes});
@@ -223,7 +231,8 @@ std::optional<GroupFunction> GroupEmitter::RunConvolution(const std::string& fun
     spec.padding[i] = c.padding[i];
     spec.dilation[i] = c.dilation[i];
     spec.output_padding[i] = 0;
-    if (c.transposed) spec.output_padding[i] = made.shape[2 + i] - spec.OutputSize(static_cast<int>(i));
+    if (c.transposed)
+      spec.output_padding[i] = made.shape[2 + i] - spec.OutputSize(static_cast<int>(i));
     if (spec.OutputSize(static_cast<int>(i)) != made.shape[2 + i]) return std::nullopt;
   }
   const Epilogue epilogue = MakeEpilogue([](const OutputSite& site) {

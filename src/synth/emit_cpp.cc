@@ -128,7 +128,8 @@ class KernelEmitter {
         "<cstdint>\n#include <cstring>\n"
         "#include <initializer_list>\n#include <limits>\n#include <memory>\n#include <numeric>\n"
         "#include <type_traits>\n#include <vector>\n\n";
-    const bool tiles = std::any_of(calls_.begin(), calls_.end(), [](const GroupFunction& call) { return call.tiles; });
+    const bool tiles = std::any_of(calls_.begin(), calls_.end(),
+                                   [](const GroupFunction& call) { return call.tiles; });
     if (tiles) text += ContractionPrelude() + "\n";
     text += "namespace {\n\n";
     if (functions_.find("kLanes") != std::string::npos)
@@ -193,7 +194,9 @@ class KernelEmitter {
       std::string text = call.name + "(";
       for (const Argument& argument : call.arguments) {
         const int id = argument.tensor;
-        text += id < 0 ? "nullptr" : names_.tensor[static_cast<size_t>(id)] + (used.count(id) > 0 ? ".get()" : "");
+        text += id < 0
+                    ? "nullptr"
+                    : names_.tensor[static_cast<size_t>(id)] + (used.count(id) > 0 ? ".get()" : "");
         if (argument.offset != 0) text += " + " + std::to_string(argument.offset);
         text += ", ";
       }
@@ -222,11 +225,29 @@ class KernelEmitter {
     entry_.Line("if (call->n_inputs < " + std::to_string(inputs) + " || call->n_params < " +
                 std::to_string(params) + " || call->n_outputs != " +
                 std::to_string(plan_.program.outputs.size()) + ") return 1;");
+    for (const SpecialisedNumber& number : graph_.specialised) EmitNumberCheck(number);
     for (const int id : plan_.program.inputs) {
       const Tensor& t = tensor(id);
       if (t.source.kind != GraphInput::Source::kConstant)
         entry_.Line("if (!has_shape(call->" + Array(t) + ", " + ShapeList(t) + ")) return 1;");
     }
+  }
+
+  // A number the graph takes for granted.
+  void EmitNumberCheck(const SpecialisedNumber& number) {
+    const auto value = number.value.AsNumber();
+    if (!value.has_value()) return;
+    const std::string at = "call->inputs[" + std::to_string(number.index) + "]";
+    const GraphArg::Kind kind = number.value.kind();
+    const char* type = kind == GraphArg::Kind::kInt    ? "int64_t"
+                       : kind == GraphArg::Kind::kBool ? "bool"
+                                                       : "double";
+    const std::string text =
+        kind == GraphArg::Kind::kInt
+            ? std::to_string(*number.value.AsInt())
+            : Literal({.op = Op::kConst, .type = DType::kFloat64, .number = *value});
+    entry_.Line("if (" + at + ".data == nullptr || *kerf_data<const " + type + ">(" + at +
+                ") != " + text + ") return 1;");
   }
 
   const Plan& plan_;

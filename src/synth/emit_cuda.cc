@@ -248,7 +248,7 @@ std::set<int> BetterRecomputed(const Plan& planned, const Plan& placed) {
 
 }  // namespace
 
-std::variant<std::string, Refusal> EmitCuda(Program program, int variant, const Graph& graph) {
+Plan CudaPlan(Program program, int variant) {
   WalkKernels(program);
   PlanOptions options = CudaPlanOptions(variant);
   Plan plan = MakePlan(program, options);
@@ -256,6 +256,10 @@ std::variant<std::string, Refusal> EmitCuda(Program program, int variant, const 
   ChooseCudaTeams(placed);
   options.inlined = BetterRecomputed(plan, placed);
   if (!options.inlined.empty()) plan = MakePlan(std::move(program), options);
+  return plan;
+}
+
+std::variant<std::string, Refusal> EmitCuda(Plan plan, const Graph& graph) {
   return CudaEmitter(plan, graph).Run();
 }
 

@@ -6,11 +6,13 @@
 
 #include "artifact/graph.h"
 #include "synth/lower.h"
-#include "synth/program.h"
+#include "synth/plan.h"
 
 namespace kerf::synth {
 
-std::variant<std::string, Refusal> EmitCuda(Program program, int variant, const Graph& graph);
+// The loops as a GPU wants them: more partial sums, and rows recomputed rather than stored.
+Plan CudaPlan(Program program, int variant);
+std::variant<std::string, Refusal> EmitCuda(Plan plan, const Graph& graph);
 
 // Transposed convolutions as sums over the kernel's taps: then their weight's index is plain, and
 // tiles can do them. On a CPU loops over the inputs are better, because they are clipped.

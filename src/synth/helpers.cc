@@ -190,25 +190,22 @@ static inline uint16_t store_bfloat(float x) {
 }
 )"},
     {"exp_float",
-     R"(// e^x, 1 ulp: 2^n * e^r with |r| <= ln(2)/2, and 2^n in two steps for the denormals.
+     R"(// e^x, 1 ulp: 2^n * e^r with |r| <= ln(2)/2, and 2^n in two steps for the ends of the range.
 static inline float exp_float(float x) {
   const float c = x > 89.0f ? 89.0f : (x < -104.0f ? -104.0f : x);
   const float n = std::nearbyint(c * 1.44269504f);
   float r = std::fma(n, -0.693145752f, c);
   r = std::fma(n, -1.42860677e-6f, r);
-  float p = 1.98412698e-4f;
-  p = std::fma(p, r, 1.38888889e-3f);
-  p = std::fma(p, r, 8.33333333e-3f);
-  p = std::fma(p, r, 4.16666667e-2f);
-  p = std::fma(p, r, 1.66666667e-1f);
-  p = std::fma(p, r, 0.5f);
-  p = std::fma(p, r, 1.0f);
-  p = std::fma(p, r, 1.0f);
+  float p = 0.00139505193f;
+  p = std::fma(p, r, 0.00836890867f);
+  p = std::fma(p, r, 0.0416662054f);
+  p = std::fma(p, r, 0.166665187f);
+  p = std::fma(p, r, 0.50000001f);
+  p = std::fma(p * r, r, r) + 1.0f;
   const int32_t k = static_cast<int32_t>(n);
   const int32_t half = k >> 1;
-  const float y = p * float_of_bits(uint32_t(half + 127) << 23) *
-                  float_of_bits(uint32_t(k - half + 127) << 23);
-  return x != x ? x : y;
+  return p * float_of_bits(uint32_t(half + 127) << 23) *
+         float_of_bits(uint32_t(k - half + 127) << 23);
 }
 )"},
     {"exp2_float", R"(// 2^x, 1 ulp.
@@ -233,24 +230,20 @@ static inline float exp2_float(float x) {
 )"},
     {"expm1_float", R"(// e^x - 1, 2 ulp, also where e^x is near 1.
 static inline float expm1_float(float x) {
-  const float c = x > 89.0f ? 89.0f : (x < -20.0f ? -20.0f : x);
+  const float c = x > 88.8f ? 88.8f : (x < -20.0f ? -20.0f : x);
   const float n = std::nearbyint(c * 1.44269504f);
   float r = std::fma(n, -0.693145752f, c);
   r = std::fma(n, -1.42860677e-6f, r);
-  float p = 2.48015873e-5f;
-  p = std::fma(p, r, 1.98412698e-4f);
-  p = std::fma(p, r, 1.38888889e-3f);
-  p = std::fma(p, r, 8.33333333e-3f);
-  p = std::fma(p, r, 4.16666667e-2f);
-  p = std::fma(p, r, 1.66666667e-1f);
-  p = std::fma(p, r, 0.5f);
+  float p = 0.000199127185f;
+  p = std::fma(p, r, 0.0013941033f);
+  p = std::fma(p, r, 0.0083332757f);
+  p = std::fma(p, r, 0.0416663544f);
+  p = std::fma(p, r, 0.166666668f);
+  p = std::fma(p, r, 0.500000005f);
   p = std::fma(p * r, r, r);
-  const int32_t k = static_cast<int32_t>(n);
-  const int32_t half = k >> 1;
-  const float scale = float_of_bits(uint32_t(half + 127) << 23);
-  const float rest = float_of_bits(uint32_t(k - half + 127) << 23);
-  const float y = std::fma(p, scale, scale - 1.0f / rest) * rest;
-  return x != x ? x : (k == 0 ? p : y);
+  // Half the scale, and twice the rest: 2^128 is no float.
+  const float half = float_of_bits(uint32_t(static_cast<int32_t>(n) + 126) << 23);
+  return 2.0f * std::fma(p, half, half - 0.5f);
 }
 )"},
     {"log_float",
@@ -290,12 +283,20 @@ static inline float log1p_float(float x) {
   return log_float(u) + (plain ? 0.0f : lost);
 }
 )"},
-    {"tanh_float", R"(// 2 ulp: t / (t + 2) with t = e^(2|x|) - 1.
+    {"tanh_float", R"(// 2 ulp: x + x^3 P(x^2) below 0.65, t / (t + 2) with t = e^(2|x|) - 1 above.
 static inline float tanh_float(float x) {
   const float size = std::fabs(x);
-  const float t = expm1_float(2.0f * (size > 10.0f ? 10.0f : size));
-  const float y = std::copysign(t / (t + 2.0f), x);
-  return x != x ? x : y;
+  const float z = x * x;
+  float p = 0.00205957327f;
+  p = std::fma(p, z, -0.00808561672f);
+  p = std::fma(p, z, 0.0216633984f);
+  p = std::fma(p, z, -0.0539399415f);
+  p = std::fma(p, z, 0.133331522f);
+  p = std::fma(p, z, -0.333333294f);
+  const float near = std::fma(p * z, x, x);
+  const float t = exp_float(2.0f * (size > 10.0f ? 10.0f : size)) - 1.0f;
+  const float far = std::copysign(t / (t + 2.0f), x);
+  return size < 0.65f ? near : (x != x ? x : far);
 }
 )"},
     {"sigmoid_float",
@@ -375,8 +376,8 @@ static inline double erfinv(double y) {
   const double a = 2.0 / (3.14159265358979324 * 0.147) + 0.5 * w;
   double x = std::copysign(std::sqrt(std::sqrt(a * a - w / 0.147) - a), y);
   for (int step = 0; step < 3; ++step) {
-    const double off = std::fabs(y) > 0.5 ? std::copysign(std::erfc(1.0 * std::fabs(x)) - (1.0 - std::fabs(y)), -y)
-                                          : std::erf(x) - y;
+    const double above = (1.0 - std::fabs(y)) - std::erfc(std::fabs(x));  // of |x|
+    const double off = std::fabs(y) > 0.5 ? (y < 0 ? -above : above) : std::erf(x) - y;
     x -= off / (1.12837916709551257 * std::exp(-x * x));
   }
   return x;

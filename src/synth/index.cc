@@ -199,11 +199,28 @@ int64_t CommonFactor(const Index& index, int64_t divisor) {
 
 }  // namespace
 
+namespace {
+
+// The largest g that divides the divisor and for which index = g*A + B with 0 <= B < g; 1 when
+// there is none. Then index / (g*c) = A / c, and index % (g*c) = g*(A % c) + B.
+int64_t CleanUnit(const Index& index, int64_t divisor) {
+  int64_t best = 1;
+  for (const IndexTerm& term : index.terms()) {
+    const int64_t unit = std::gcd(term.factor, divisor);
+    if (unit > best && unit < divisor && Within(SplitBy(index, unit).rest, unit)) best = unit;
+  }
+  return best;
+}
+
+}  // namespace
+
 Index Index::Div(int64_t divisor) const {
   KERF_CHECK(divisor > 0, "an index is divided by a positive number");
   if (divisor == 1) return *this;
   const Split split = SplitBy(*this, divisor);
   if (Within(split.rest, divisor)) return split.multiple;
+  if (const int64_t unit = CleanUnit(split.rest, divisor); unit > 1)
+    return split.multiple + SplitBy(split.rest, unit).multiple.Div(divisor / unit);
   const int64_t shared = CommonFactor(split.rest, divisor);
   if (shared > 1) {
     Index smaller(split.rest.constant_ / shared);
@@ -232,6 +249,10 @@ Index Index::Mod(int64_t divisor) const {
   if (divisor == 1) return {0};
   const Index rest = SplitBy(*this, divisor).rest;
   if (Within(rest, divisor)) return rest;
+  if (const int64_t unit = CleanUnit(rest, divisor); unit > 1) {
+    const Split parts = SplitBy(rest, unit);
+    return parts.multiple.Mod(divisor / unit) * unit + parts.rest;
+  }
   if (rest.constant_ == 0 && rest.terms_.size() == 1 && rest.terms_[0].factor == 1 &&
       rest.terms_[0].atom->kind == Atom::Kind::kMod &&
       rest.terms_[0].atom->divisor % divisor == 0) {

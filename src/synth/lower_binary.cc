@@ -235,6 +235,11 @@ void AddBinary(HandlerTable& t) {
   }
   AddForms(t, "bitwise_left_shift", Arithmetic<Op::kShiftLeft>, {"Tensor", "Tensor_Scalar"});
   AddForms(t, "bitwise_right_shift", Arithmetic<Op::kShiftRight>, {"Tensor", "Tensor_Scalar"});
+  for (const char* form : {"Scalar", "Tensor"}) {
+    t["aten.__lshift__." + std::string(form)] = Arithmetic<Op::kShiftLeft>;
+    t["aten.__rshift__." + std::string(form)] = Arithmetic<Op::kShiftRight>;
+  }
+  t["prims.hypot.default"] = Arithmetic<Op::kHypot>;
   AddForms(t, "logical_and", Logical<Op::kAnd>, {"default"});
   AddForms(t, "logical_or", Logical<Op::kOr>, {"default"});
   AddForms(t, "logical_xor", Logical<Op::kXor>, {"default"});

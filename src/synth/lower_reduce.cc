@@ -200,6 +200,39 @@ void SoftmaxOf(Lowerer& l, bool logarithm) {
   l.Give(0, Binary(Op::kMul, l.At(e, all), l.At(inverse, row)), "softmax");
 }
 
+// Distances of all pairs of rows.
+void Cdist(Lowerer& l) {
+  const int a = l.TensorArg("x1");
+  const int b = l.TensorArg("x2");
+  const double p = l.Float("p", 2);
+  if (l.refused()) return;
+  const Shape shape = l.OutShape();
+  const int64_t depth = l.tensor(a).shape.back();
+  const Indices out = Vars(shape);
+  const Index k = Index::Var(static_cast<int>(shape.size()), depth);
+  Indices left(out.begin(), out.end() - 1);
+  left.push_back(k);
+  Indices right(out.begin(), out.end() - 2);
+  right.push_back(out.back());
+  right.push_back(k);
+  const DType type = RegisterType(l.OutType());
+  const ExprPtr off =
+      Unary(Op::kAbs, Binary(Op::kSub, l.BroadcastAt(a, left), l.BroadcastAt(b, right)));
+  const ExprPtr zero = Number(type, 0);
+  ExprPtr term = p == 2   ? Binary(Op::kMul, off, off)
+                 : p == 0 ? Cast(Binary(Op::kNe, off, zero), type)
+                          : Binary(Op::kPow, off, Number(type, p));
+  if (p == 1 || std::isinf(p)) term = off;
+  const Combine combine = std::isinf(p) ? Combine::kMax : Combine::kSum;
+  const int sum = l.Reduce(combine, type, shape, {depth}, term, "distance of two rows");
+  ExprPtr value = l.At(sum, out);
+  if (combine == Combine::kMax) value = Binary(Op::kMax, value, zero);
+  if (p == 2) value = Unary(Op::kSqrt, value);
+  if (p != 2 && p != 1 && p != 0 && !std::isinf(p))
+    value = Binary(Op::kPow, value, Number(type, 1 / p));
+  l.Give(0, value);
+}
+
 void Softmax(Lowerer& l) { SoftmaxOf(l, false); }
 void LogSoftmax(Lowerer& l) { SoftmaxOf(l, true); }
 
@@ -229,6 +262,7 @@ void AddReductions(HandlerTable& t) {
   t["aten.var.dim"] = Variance;
   t["aten.std.dim"] = Variance;
   t["aten.logsumexp.default"] = Logsumexp;
+  t["aten._cdist_forward.default"] = Cdist;
   t["aten._softmax.default"] = Softmax;
   t["aten.softmax.int"] = Softmax;
   t["aten._log_softmax.default"] = LogSoftmax;

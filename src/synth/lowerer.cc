@@ -258,6 +258,11 @@ int Lowerer::AddSpecial(DType dtype, Shape shape, Special special, std::string w
 int Lowerer::Reshape(int id, Shape shape) {
   const Tensor& from = tensor(id);
   if (from.shape == shape) return id;
+  if (from.numel() != Numel(shape)) {
+    Refuse("its result has " + std::to_string(Numel(shape)) +
+           " elements in the graph, where kerf expects " + std::to_string(from.numel()));
+    return id;
+  }
   const DType dtype = from.dtype;
   if (Numel(shape) == 0) {
     const ExprPtr nothing = Integer(RegisterType(dtype), 0);

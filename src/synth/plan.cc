@@ -50,7 +50,13 @@ std::set<int> BetterInlined(const Plan& plan) {
   for (size_t i = 0; i < plan.storage.size(); ++i) {
     const Tensor& tensor = plan.program.tensors[i];
     const int id = static_cast<int>(i);
-    if (tensor.kind != TensorKind::kPointwise || plan.storage[i].place != Place::kGlobal) continue;
+    const Storage& storage = plan.storage[i];
+    // A row that leaves the core's cache is no better than memory.
+    const int64_t row_bytes =
+        storage.row_elements * static_cast<int64_t>(DTypeBytes(RegisterType(tensor.dtype)));
+    const bool far = storage.place == Place::kGlobal ||
+                     (storage.place == Place::kRow && row_bytes > plan.options.cache_bytes / 4);
+    if (tensor.kind != TensorKind::kPointwise || !far) continue;
     if (outputs.count(id) > 0 || operands.count(id) > 0 || tensor.numel() < 4096) continue;
     double turns = 0;
     ExprPtr value;

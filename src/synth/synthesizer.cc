@@ -1,5 +1,6 @@
 #include "synth/synthesizer.h"
 
+#include "synth/aul.h"
 #include "synth/emit_cpp.h"
 #include "synth/emit_cuda.h"
 #include "synth/plan.h"
@@ -12,10 +13,13 @@ Result<std::variant<Synthesis, Refusal>> SynthesizeCuda(const Graph& graph,
   auto lowered = LowerGraph(graph);
   if (auto* refusal = std::get_if<Refusal>(&lowered))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
-  auto source = EmitCuda(std::move(std::get<Program>(lowered)), options.variant, graph);
+  Synthesis made;
+  const Plan plan = CudaPlan(std::move(std::get<Program>(lowered)), options.variant);
+  made.aul = WriteAul(plan, graph);
+  made.rationale = WriteRationale(plan, graph);
+  auto source = EmitCuda(plan, graph);
   if (auto* refusal = std::get_if<Refusal>(&source))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
-  Synthesis made;
   made.source = std::move(std::get<std::string>(source));
   return std::variant<Synthesis, Refusal>(std::move(made));
 }
@@ -34,10 +38,14 @@ Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
   const Plan plan = MakePlan(std::move(std::get<Program>(lowered)),
                              {options.threads, options.cache_bytes, options.variant});
   Synthesis made;
+  made.aul = WriteAul(plan, graph);
+  made.rationale = WriteRationale(plan, graph);
   made.source = EmitCpp(plan, graph);
   return std::variant<Synthesis, Refusal>(std::move(made));
 }
 
-int VariantCount(const Graph&, const SynthOptions&) { return 1; }
+int VariantCount(const Graph&, const SynthOptions& options) {
+  return options.impl == "cuda_c" ? 1 : 3;
+}
 
 }  // namespace kerf::synth

@@ -1,0 +1,137 @@
+// Graphs in memory, the plans they get, and refusals. What the kernels compute is tested end to
+// end (test/e2e/synth_test.cc).
+#include "synth/synthesizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "synth/lower.h"
+#include "synth/plan.h"
+
+namespace kerf::synth {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class GraphMaker {
+ public:
+  ValueId Input(std::vector<int64_t> shape) {
+    const ValueId id = Value(std::move(shape));
+    GraphInput input;
+    input.value = id;
+    input.index = static_cast<int64_t>(graph_.inputs.size());
+    graph_.inputs.push_back(input);
+    return id;
+  }
+  ValueId Node(const std::string& op, std::vector<std::pair<std::string, GraphArg>> args,
+               std::vector<int64_t> shape) {
+    const ValueId id = Value(std::move(shape));
+    graph_.nodes.push_back({op, std::move(args), {id}, 7, "return f(x)"});
+    graph_.outputs = {id};
+    return id;
+  }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+
+ private:
+  ValueId Value(std::vector<int64_t> shape) {
+    graph_.values.push_back(
+        {"t" + std::to_string(graph_.values.size()), {DType::kFloat32, std::move(shape)}});
+    return static_cast<ValueId>(graph_.values.size()) - 1;
+  }
+  Graph graph_;
+};
+
+Plan PlanOf(const Graph& graph) {
+  auto lowered = LowerGraph(graph);
+  EXPECT_TRUE(std::holds_alternative<Program>(lowered));
+  return MakePlan(std::get<Program>(std::move(lowered)), {});
+}
+
+TEST(Synthesizer, ChainsOfElementsAreOneLoop) {
+  GraphMaker g;
+  const ValueId x = g.Input({64, 1000});
+  const ValueId a = g.Node("aten.relu.default", {{"self", GraphArg::Value(x)}}, {64, 1000});
+  const ValueId b = g.Node("aten.exp.default", {{"self", GraphArg::Value(a)}}, {64, 1000});
+  g.Node("aten.mul.Tensor", {{"self", GraphArg::Value(b)}, {"other", GraphArg::Value(x)}},
+         {64, 1000});
+  const Plan plan = PlanOf(g.graph());
+  ASSERT_EQ(plan.groups.size(), 1U);
+  ASSERT_EQ(plan.groups[0].passes.size(), 1U);
+  EXPECT_EQ(plan.groups[0].outer.size(), 1U);  // both axes joined
+}
+
+TEST(Synthesizer, SoftmaxIsOneGroupOfPasses) {
+  GraphMaker g;
+  const ValueId x = g.Input({64, 1000});
+  g.Node("aten._softmax.default", {{"self", GraphArg::Value(x)}, {"dim", GraphArg::Int(1)}},
+         {64, 1000});
+  const Plan plan = PlanOf(g.graph());
+  ASSERT_EQ(plan.groups.size(), 1U);
+  EXPECT_EQ(plan.groups[0].lane, -1);
+  EXPECT_EQ(plan.groups[0].rows.size(), 1U);  // the exponentials
+}
+
+TEST(Synthesizer, SumsAcrossRowsFillVectorsWithColumns) {
+  GraphMaker g;
+  const ValueId x = g.Input({64, 1000});
+  g.Node("aten.sum.dim_IntList", {{"self", GraphArg::Value(x)}, {"dim", GraphArg::Ints({0})}},
+         {1000});
+  const Plan plan = PlanOf(g.graph());
+  ASSERT_EQ(plan.groups.size(), 1U);
+  EXPECT_EQ(plan.groups[0].lane, 0);
+}
+
+TEST(Synthesizer, SumsOfEverythingAreCutForTheThreads) {
+  GraphMaker g;
+  const ValueId x = g.Input({1 << 20});
+  g.Node("aten.sum.dim_IntList", {{"self", GraphArg::Value(x)}, {"dim", GraphArg::Ints({0})}}, {});
+  const Plan plan = PlanOf(g.graph());
+  ASSERT_EQ(plan.groups.size(), 2U);
+  EXPECT_TRUE(plan.groups[0].parallel);
+  EXPECT_FALSE(plan.groups[1].parallel);
+}
+
+TEST(Synthesizer, RefusesAnUnknownOperatorByName) {
+  GraphMaker g;
+  const ValueId x = g.Input({4});
+  g.Node("aten.mystery.default", {{"self", GraphArg::Value(x)}}, {4});
+  auto made = Synthesize(g.graph(), {});
+  ASSERT_TRUE(made.ok());
+  const auto* refusal = std::get_if<Refusal>(&*made);
+  ASSERT_NE(refusal, nullptr);
+  EXPECT_THAT(refusal->ToString(), HasSubstr("aten.mystery.default (line 7: `return f(x)`)"));
+}
+
+TEST(Synthesizer, RefusesAResultOfAnotherShape) {
+  GraphMaker g;
+  const ValueId x = g.Input({4, 5});
+  g.Node("aten.sum.dim_IntList", {{"self", GraphArg::Value(x)}, {"dim", GraphArg::Ints({1})}}, {3});
+  auto made = Synthesize(g.graph(), {});
+  ASSERT_TRUE(made.ok());
+  EXPECT_TRUE(std::holds_alternative<Refusal>(*made));
+}
+
+TEST(Synthesizer, RefusesAnotherImplementation) {
+  GraphMaker g;
+  g.Input({4});
+  EXPECT_FALSE(Synthesize(g.graph(), {.impl = "cobol"}).ok());
+}
+
+TEST(Synthesizer, WritesNoLibraryCallsAndNoMacros) {
+  GraphMaker g;
+  const ValueId x = g.Input({64, 1000});
+  g.Node("aten._softmax.default", {{"self", GraphArg::Value(x)}, {"dim", GraphArg::Int(1)}},
+         {64, 1000});
+  auto made = Synthesize(g.graph(), {});
+  ASSERT_TRUE(made.ok());
+  const auto& kernel = std::get<Synthesis>(*made);
+  EXPECT_THAT(kernel.source, HasSubstr("line 7: return f(x)"));
+  EXPECT_THAT(kernel.source, Not(HasSubstr("#define")));
+  EXPECT_THAT(kernel.source, Not(HasSubstr("blas")));
+  EXPECT_THAT(kernel.aul, HasSubstr("import aul as U"));
+  EXPECT_THAT(kernel.rationale, HasSubstr("read from memory once"));
+}
+
+}  // namespace
+}  // namespace kerf::synth

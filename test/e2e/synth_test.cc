@@ -1,0 +1,194 @@
+// Task → graph → kernel → verdict, for every family of operators: what the synthesizer writes must
+// pass the verifier, and what it cannot write must be refused by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "base/subprocess.h"
+#include "synth/synthesizer.h"
+#include "temp_dir.h"
+
+namespace kerf::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const std::string kSource = KERF_SOURCE_DIR;
+const std::string kTasks = kSource + "/test/data/synth";
+
+std::string Variable(const char* name, const std::string& otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : otherwise;
+}
+
+std::string Python() { return Variable("KERF_PYTHON", kSource + "/.venv/bin/python"); }
+
+bool HasTorch() {
+  static const bool has = [] {
+    const auto outcome = RunProcess({.argv = {Python(), "-c", "import torch"}});
+    return outcome.ok() && outcome->exit_code == 0;
+  }();
+  return has;
+}
+
+// One cache for all tests.
+TempDir& Cache() {
+  static TempDir cache;
+  return cache;
+}
+
+ProcessOutcome Kerf(std::vector<std::string> words) {
+  words.insert(words.begin(), KERF_BINARY);
+  const auto outcome =
+      RunProcess({.argv = std::move(words),
+                  .environment = {{"PATH=" + Variable("PATH", "/usr/bin:/bin"),
+                                   "KERF_PYTHON=" + Python(), "KERF_CACHE_DIR=" + Cache().path()}},
+                  .timeout = std::chrono::seconds(200)});
+  EXPECT_TRUE(outcome.ok()) << outcome.error().message;
+  return outcome.ok() ? *outcome : ProcessOutcome{};
+}
+
+// The graph as `kerf task graph --json` prints it: one line.
+Result<std::variant<synth::Synthesis, synth::Refusal>> Made(const std::string& task) {
+  const ProcessOutcome shown = Kerf({"task", "graph", "--json", task});
+  EXPECT_EQ(shown.exit_code, 0) << shown.stderr_text << shown.stdout_text.substr(0, 500);
+  KERF_ASSIGN_OR_RETURN(const Graph graph, ParseGraph(shown.stdout_text));
+  return synth::Synthesize(graph, {});
+}
+
+void ExpectVerified(const std::string& task) {
+  auto made = Made(task);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  const auto* refusal = std::get_if<synth::Refusal>(&*made);
+  ASSERT_EQ(refusal, nullptr) << refusal->ToString();
+  TempDir dir;
+  const std::string kernel = dir.path() + "/kernel.cc";
+  std::ofstream(kernel) << std::get<synth::Synthesis>(*made).source;
+  const ProcessOutcome verdict = Kerf({"verify", task, kernel});
+  EXPECT_THAT(verdict.stdout_text, StartsWith("passed")) << verdict.stderr_text;
+}
+
+class SynthesizedFamily : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
+  }
+};
+
+TEST_P(SynthesizedFamily, PassesTheVerifier) { ExpectVerified(kTasks + "/" + GetParam() + ".py"); }
+
+std::vector<std::string> Families() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kTasks)) {
+    if (entry.path().extension() == ".py") names.push_back(entry.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedFamily, ::testing::ValuesIn(Families()),
+                         [](const auto& instance) { return instance.param; });
+
+// ---- random graphs ----
+
+// Straight-line programs over one pool of tensors of shape [r, c] or [r, 1].
+class RandomTask {
+ public:
+  explicit RandomTask(uint32_t seed) : random_(seed) {}
+
+  std::string Text() {
+    const int rows = Pick({1, 3, 7, 16, 33});
+    const int cols = Pick({1, 5, 16, 31, 64, 130});
+    std::string body;
+    std::vector<std::string> full = {"x", "y"};
+    const int count = 1 + static_cast<int>(random_() % 12);
+    for (int i = 0; i < count; ++i) {
+      const std::string name = "t" + std::to_string(i);
+      body += "        " + name + " = " + Step(full, rows, cols) + "\n";
+      full.push_back(name);
+    }
+    const std::string size = std::to_string(rows) + ", " + std::to_string(cols);
+    return "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n    def "
+           "forward(self, x, y):\n" +
+           body + "        return " + full.back() + ", " + full[full.size() / 2] +
+           " + 0\n\n\ndef get_inputs():\n    return [torch.randn(" + size + "), torch.randn(" +
+           size + ")]\n\n\ndef get_init_inputs():\n    return []\n";
+  }
+
+ private:
+  int Pick(const std::vector<int>& values) { return values[random_() % values.size()]; }
+
+  std::string Step(const std::vector<std::string>& pool, int rows, int cols) {
+    const std::string a = pool[random_() % pool.size()];
+    const std::string b = pool[random_() % pool.size()];
+    const std::string square =
+        "(" + a + " @ " + b + ".t()) @ " + b + " / " + std::to_string(rows + cols);
+    const std::vector<std::string> steps = {
+        a + " + " + b,
+        a + " * 0.5 - " + b,
+        a + " * torch.sigmoid(" + b + ")",
+        "torch.tanh(" + a + ")",
+        "torch.relu(" + a + ") + " + b,
+        "torch.softmax(" + a + ", 1)",
+        "torch.softmax(" + a + ", 0) * " + b,
+        a + " - " + a + ".mean(1, keepdim=True)",
+        a + " / (1 + " + b + ".abs().sum(0, keepdim=True))",
+        a + " - " + b + ".amax(1, keepdim=True)",
+        "torch.cumsum(" + a + ", 1) / " + std::to_string(cols),
+        a + ".flip(0) + " + b,
+        "torch.cat([" + a + "[:, 1:], " + b + "[:, :1]], 1)",
+        a + ".t().reshape(" + std::to_string(rows) + ", " + std::to_string(cols) + ") * 2",
+        "torch.where(" + a + " > " + b + ", " + a + ", " + b + " * 0.1)",
+        "torch.nn.functional.layer_norm(" + a + ", (" + std::to_string(cols) + ",), eps=0.1)",
+        square,
+        "torch.roll(" + a + ", 1, 0)",
+        a + " * " + b + ".var(1, keepdim=True, correction=0)",
+        "torch.clamp(" + a + ", -1, 1)",
+    };
+    return steps[random_() % steps.size()];
+  }
+
+  std::mt19937 random_;
+};
+
+class SynthesizedRandomGraph : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(SynthesizedRandomGraph, PassesTheVerifier) {
+  if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
+  TempDir dir;
+  const std::string task = dir.path() + "/random_torch.py";
+  const std::string text = RandomTask(GetParam()).Text();
+  std::ofstream(task) << text;
+  SCOPED_TRACE(text);
+  ExpectVerified(task);
+}
+
+INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedRandomGraph, ::testing::Range(1U, 13U));
+
+// ---- refusals ----
+
+TEST(SynthesizedRefusal, NamesTheOperatorAndItsLine) {
+  if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
+  TempDir dir;
+  const std::string task = dir.path() + "/digamma_torch.py";
+  std::ofstream(task)
+      << "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
+         "        return torch.digamma(x)\n\n\ndef get_inputs():\n"
+         "    return [torch.rand(4, 4)]\n\n\ndef get_init_inputs():\n    return []\n";
+  auto made = Made(task);
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  const auto* refusal = std::get_if<synth::Refusal>(&*made);
+  ASSERT_NE(refusal, nullptr);
+  EXPECT_EQ(refusal->op, "aten.digamma.default");
+  EXPECT_EQ(refusal->line, 6);
+  EXPECT_THAT(refusal->ToString(), HasSubstr("torch.digamma(x)"));
+  EXPECT_THAT(refusal->ToString(), HasSubstr("model"));
+}
+
+}  // namespace
+}  // namespace kerf::e2e
