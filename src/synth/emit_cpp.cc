@@ -54,12 +54,44 @@ std::string ShortOp(const std::string& op) {
   return Identifier(op.substr(begin, op.find('.', begin) - begin));
 }
 
+template <typename T>
+T ReadAt(const std::string& bytes, int64_t i) {
+  T value;
+  std::memcpy(&value, bytes.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+  return value;
+}
+
+std::string ConstantText(const Tensor& t, int64_t i) {
+  const std::string& b = t.source.bytes;
+  switch (t.dtype) {
+    case DType::kBool:
+      return ReadAt<uint8_t>(b, i) != 0 ? "true" : "false";
+    case DType::kInt8:
+      return std::to_string(ReadAt<int8_t>(b, i));
+    case DType::kUInt8:
+      return std::to_string(ReadAt<uint8_t>(b, i));
+    case DType::kInt16:
+      return std::to_string(ReadAt<int16_t>(b, i));
+    case DType::kInt32:
+      return std::to_string(ReadAt<int32_t>(b, i));
+    case DType::kInt64:
+      return ReadAt<int64_t>(b, i) == INT64_MIN ? "INT64_MIN"
+                                                : std::to_string(ReadAt<int64_t>(b, i));
+    case DType::kFloat32:
+      return Literal({.op = Op::kConst, .type = DType::kFloat32, .number = ReadAt<float>(b, i)});
+    case DType::kFloat64:
+      return Literal({.op = Op::kConst, .type = DType::kFloat64, .number = ReadAt<double>(b, i)});
+    default:
+      return std::to_string(ReadAt<uint16_t>(b, i));
+  }
+}
+
 class KernelEmitter {
  public:
   KernelEmitter(const Plan& plan, const Graph& graph) : plan_(plan), graph_(graph) {}
 
   std::string Run() {
-    NameTensors();
+    names_.tensor = NameTensors(plan_);
     for (size_t g = 0; g < plan_.groups.size(); ++g) EmitGroup(static_cast<int>(g));
     std::string body = functions_;
     EmitEntry();
@@ -72,27 +104,9 @@ class KernelEmitter {
     return plan_.program.tensors[static_cast<size_t>(id)];
   }
 
-  void NameTensors() {
-    std::set<std::string> taken;
-    for (size_t i = 0; i < plan_.program.tensors.size(); ++i) {
-      const Tensor& t = plan_.program.tensors[i];
-      std::string base = Identifier(!t.name.empty()   ? t.name
-                                    : !t.what.empty() ? t.what
-                                    : t.op.empty()    ? "t"
-                                                      : ShortOp(t.op));
-      std::string unique = base;
-      for (int n = 1; !taken.insert(unique).second; ++n) unique = base + "_" + std::to_string(n);
-      names_.tensor.push_back(unique);
-    }
-  }
-
   void EmitGroup(int g) {
     const Group& group = plan_.groups[static_cast<size_t>(g)];
-    const int main_tensor =
-        group.special >= 0 ? group.special : group.passes.back().statements.back().tensor;
-    const std::string op = tensor(main_tensor).op;
-    const std::string function =
-        "step" + std::to_string(g + 1) + "_" + (op.empty() ? "copy" : ShortOp(op));
+    const std::string function = NameGroup(plan_, g);
     GroupFunction made = group.special >= 0
                              ? EmitSpecial(plan_, group.special, names_, function, helpers_)
                              : GroupEmitter(plan_, g, names_, helpers_).Run(function);
@@ -129,38 +143,6 @@ class KernelEmitter {
     return text;
   }
 
-  template <typename T>
-  static T ReadAt(const std::string& bytes, int64_t i) {
-    T value;
-    std::memcpy(&value, bytes.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
-    return value;
-  }
-
-  static std::string ConstantText(const Tensor& t, int64_t i) {
-    const std::string& b = t.source.bytes;
-    switch (t.dtype) {
-      case DType::kBool:
-        return ReadAt<uint8_t>(b, i) != 0 ? "true" : "false";
-      case DType::kInt8:
-        return std::to_string(ReadAt<int8_t>(b, i));
-      case DType::kUInt8:
-        return std::to_string(ReadAt<uint8_t>(b, i));
-      case DType::kInt16:
-        return std::to_string(ReadAt<int16_t>(b, i));
-      case DType::kInt32:
-        return std::to_string(ReadAt<int32_t>(b, i));
-      case DType::kInt64:
-        return ReadAt<int64_t>(b, i) == INT64_MIN ? "INT64_MIN"
-                                                  : std::to_string(ReadAt<int64_t>(b, i));
-      case DType::kFloat32:
-        return Literal({.op = Op::kConst, .type = DType::kFloat32, .number = ReadAt<float>(b, i)});
-      case DType::kFloat64:
-        return Literal({.op = Op::kConst, .type = DType::kFloat64, .number = ReadAt<double>(b, i)});
-      default:
-        return std::to_string(ReadAt<uint16_t>(b, i));
-    }
-  }
-
   std::string Constants() const {
     std::string text;
     for (const int id : plan_.program.inputs) {
@@ -168,15 +150,7 @@ class KernelEmitter {
       if (t.source.kind != GraphInput::Source::kConstant) continue;
       text += "// A tensor the reference makes itself.\nconst " + std::string(StoredType(t.dtype)) +
               " " + names_.tensor[static_cast<size_t>(id)] + "[] = {";
-      std::string line = "\n    ";
-      for (int64_t i = 0; i < t.numel(); ++i) {
-        line += ConstantText(t, i) + ", ";
-        if (line.size() > 90) {
-          text += line;
-          line = "\n    ";
-        }
-      }
-      text += line + (t.numel() == 0 ? "0" : "") + "\n};\n\n";
+      text += ConstantLines(t) + "\n};\n\n";
     }
     return text;
   }
@@ -286,6 +260,42 @@ class KernelEmitter {
 };
 
 }  // namespace
+
+std::vector<std::string> NameTensors(const Plan& plan) {
+  std::vector<std::string> names;
+  std::set<std::string> taken;
+  for (const Tensor& t : plan.program.tensors) {
+    const std::string base = Identifier(!t.name.empty()   ? t.name
+                                        : !t.what.empty() ? t.what
+                                        : t.op.empty()    ? "t"
+                                                          : ShortOp(t.op));
+    std::string unique = base;
+    for (int n = 1; !taken.insert(unique).second; ++n) unique = base + "_" + std::to_string(n);
+    names.push_back(unique);
+  }
+  return names;
+}
+
+std::string NameGroup(const Plan& plan, int g) {
+  const Group& group = plan.groups[static_cast<size_t>(g)];
+  const int main_tensor =
+      group.special >= 0 ? group.special : group.passes.back().statements.back().tensor;
+  const std::string& op = plan.program.tensors[static_cast<size_t>(main_tensor)].op;
+  return "step" + std::to_string(g + 1) + "_" + (op.empty() ? "copy" : ShortOp(op));
+}
+
+std::string ConstantLines(const Tensor& t) {
+  std::string text;
+  std::string line = "\n    ";
+  for (int64_t i = 0; i < t.numel(); ++i) {
+    line += ConstantText(t, i) + ", ";
+    if (line.size() > 90) {
+      text += line;
+      line = "\n    ";
+    }
+  }
+  return text + line + (t.numel() == 0 ? "0" : "");
+}
 
 std::string EmitCpp(const Plan& plan, const Graph& graph) {
   return KernelEmitter(plan, graph).Run();

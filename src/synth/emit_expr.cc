@@ -245,13 +245,22 @@ std::string ExprWriter::CastText(const Expr& e) {
   return "static_cast<" + std::string(CppType(e.type)) + ">(" + Text(from) + ")";
 }
 
+// "std::exp" as it is for C++, as expf or exp for CUDA.
+std::string ExprWriter::MathText(const char* name, bool is_float) const {
+  constexpr std::string_view kStd = "std::";
+  if (!cuda_) return name;
+  return std::string(name).substr(kStd.size()) + (is_float ? "f" : "");
+}
+
 std::string ExprWriter::UnaryText(const Expr& e) {
   const bool is_float = e.args[0]->type == DType::kFloat32;
   switch (e.op) {
     case Op::kRoundFloat16:
+      if (cuda_) return "__half2float(__float2half_rn(" + Unwrapped(Text(e.args[0])) + "))";
       helpers_.insert({"load_half", "store_half"});
       return "load_half(store_half(" + Text(e.args[0]) + "))";
     case Op::kRoundBFloat16:
+      if (cuda_) return "__bfloat162float(__float2bfloat16_rn(" + Unwrapped(Text(e.args[0])) + "))";
       helpers_.insert({"load_bfloat", "store_bfloat"});
       return "load_bfloat(store_bfloat(" + Text(e.args[0]) + "))";
     case Op::kNeg:
@@ -262,15 +271,17 @@ std::string ExprWriter::UnaryText(const Expr& e) {
       if (e.type == DType::kBool) return "!" + Text(e.args[0]);
       return "static_cast<" + std::string(CppType(e.type)) + ">(~" + Text(e.args[0]) + ")";
     case Op::kAbs:
-      if (IsFloat(e.type)) return Call("std::fabs", e);
+      if (IsFloat(e.type)) return Call(MathText("std::fabs", is_float), e);
+      if (cuda_) return Call("abs_int", e, "abs_int");
       return "static_cast<" + std::string(CppType(e.type)) + ">(" + Call("std::abs", e) + ")";
     case Op::kRsqrt:
-      return "(" + std::string(is_float ? "1.0f" : "1.0") + " / " + Call("std::sqrt", e) + ")";
+      return "(" + std::string(is_float ? "1.0f" : "1.0") + " / " + Call(MathText("std::sqrt", is_float), e) + ")";
     case Op::kIsNan:
       return Call("is_nan", e, "is_nan");
     case Op::kIsInf:
       return Call("is_inf", e, "is_inf");
     case Op::kErfinv:
+      if (cuda_) return Call(is_float ? "erfinvf" : "erfinv", e);
       helpers_.insert("erfinv");
       return "static_cast<" + std::string(CppType(e.type)) + ">(erfinv(" + Text(e.args[0]) + "))";
     default:
@@ -278,11 +289,12 @@ std::string ExprWriter::UnaryText(const Expr& e) {
   }
   const MathName* math = FindMath(e.op);
   KERF_CHECK(math != nullptr, "every unary operator has a spelling");
-  if (is_float && math->own != nullptr) {
+  if (is_float && math->own != nullptr && (!cuda_ || e.op == Op::kSigmoid)) {
     const bool trigonometric = e.op == Op::kSin || e.op == Op::kCos;
     return Call(math->own, e, trigonometric ? "sin_cos_float" : math->own);
   }
-  return Call(math->plain, e, e.op == Op::kSigmoid ? "sigmoid_double" : nullptr);
+  if (e.op == Op::kSigmoid) return Call(math->plain, e, "sigmoid_double");
+  return Call(MathText(math->plain, is_float), e);
 }
 
 std::string ExprWriter::BinaryText(const Expr& e) {
@@ -311,13 +323,13 @@ std::string ExprWriter::BinaryText(const Expr& e) {
     case Op::kFmod:
       return Call("c_mod", e, "c_mod");
     case Op::kPow:
-      return is_float ? Call("std::pow", e) : Call("int_pow", e, "int_pow");
+      return is_float ? Call(MathText("std::pow", e.type == DType::kFloat32), e) : Call("int_pow", e, "int_pow");
     default:
       break;
   }
   const MathName* math = FindMath(e.op);
   KERF_CHECK(math != nullptr, "every binary operator has a spelling");
-  return Call(math->plain, e);
+  return Call(MathText(math->plain, e.type == DType::kFloat32), e);
 }
 
 std::string ExprWriter::OpText(const Expr& e) {

@@ -43,6 +43,9 @@ class ExprWriter {
              LoadText load)
       : helpers_(helpers), var_name_(std::move(var_name)), load_(std::move(load)) {}
 
+  // From here on in CUDA's words: expf for exp_float and std::exp, half types by intrinsics.
+  void WriteCuda() { cuda_ = true; }
+
   std::string Text(const Index& index);
   std::string Text(const ExprPtr& value);
   // Forgets names, and counts how often each part of the values is used.
@@ -61,7 +64,9 @@ class ExprWriter {
   std::string UnaryText(const Expr& e);
   std::string BinaryText(const Expr& e);
   std::string CastText(const Expr& e);
+  [[nodiscard]] std::string MathText(const char* name, bool is_float) const;
 
+  bool cuda_ = false;
   std::set<std::string>& helpers_;
   std::function<std::string(int)> var_name_;
   LoadText load_;

@@ -88,7 +88,7 @@ Plan MakePlan(Program program, const PlanOptions& options) {
   SeparateOutputs(program);
   SplitReductions(program, options);
   plan.program = std::move(program);
-  std::set<int> inlined;
+  std::set<int> inlined = options.inlined;
   for (int round = 0; round < 3; ++round) {
     const std::vector<bool> stored = ChooseStored(plan.program, inlined);
     FuseStages(plan, MakeStages(plan.program, stored));

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct PlanOptions {
   int threads = 2;
   int64_t cache_bytes = 1 << 20;  // of one core
   int variant = 0;
+  // Of a GPU: how many blocks a reduction shall at least be cut into; 0 on a CPU.
+  int64_t blocks = 0;
+  std::set<int> inlined;  // tensors that are recomputed, whatever that costs
 };
 
 // One tensor's loops before fusion: a variable for each axis, or several where a reshape splits it.

@@ -12,24 +12,26 @@ constexpr int64_t kPieces = 64;
 
 bool ShouldSplit(const Tensor& t, const PlanOptions& options) {
   if (t.kind != TensorKind::kReduce || IsArg(t.combine) || t.contraction) return false;
+  if (options.blocks > 0)
+    return t.numel() >= 1 && t.numel() <= options.blocks / 8 && t.terms() >= kWorthSplitting / 4;
   return t.numel() >= 1 && t.numel() < 2 * options.threads &&
          t.numel() * t.terms() >= kWorthSplitting;
 }
 
 // The outermost reduced axis that is long enough, else the longest.
-size_t AxisToCut(const Tensor& t) {
+size_t AxisToCut(const Tensor& t, int64_t most) {
   for (size_t i = 0; i < t.reduced.size(); ++i) {
-    if (t.reduced[i] >= kPieces / 4) return i;
+    if (t.reduced[i] >= most / 4) return i;
   }
   return static_cast<size_t>(std::max_element(t.reduced.begin(), t.reduced.end()) -
                              t.reduced.begin());
 }
 
-int64_t PieceCount(int64_t extent) {
-  for (int64_t pieces = std::min(kPieces, extent); pieces >= kPieces / 8; --pieces) {
+int64_t PieceCount(int64_t extent, int64_t most) {
+  for (int64_t pieces = std::min(most, extent); pieces >= most / 8 && pieces > 0; --pieces) {
     if (extent % pieces == 0) return pieces;
   }
-  return std::min(kPieces, extent);
+  return std::min(most, extent);
 }
 
 // Renumbers tensors from `at` on, because one was put before it.
@@ -57,11 +59,14 @@ void InsertTensor(Program& program, int at, Tensor tensor) {
   program.tensors.insert(program.tensors.begin() + at, std::move(tensor));
 }
 
-void Split(Program& program, int id) {
+void Split(Program& program, int id, const PlanOptions& options) {
   Tensor whole = program.tensors[static_cast<size_t>(id)];
-  const size_t axis = AxisToCut(whole);
+  const int64_t most =
+      options.blocks == 0 ? kPieces
+                          : std::max<int64_t>(2, std::min(options.blocks / whole.numel(), whole.terms() / 4096));
+  const size_t axis = AxisToCut(whole, most);
   const int64_t extent = whole.reduced[axis];
-  const int64_t pieces = PieceCount(extent);
+  const int64_t pieces = PieceCount(extent, most);
   const int64_t length = (extent + pieces - 1) / pieces;
   const int rank = whole.rank();
   Tensor part = whole;
@@ -100,7 +105,7 @@ void SplitReductions(Program& program, const PlanOptions& options) {
   if (options.threads < 2) return;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     if (!ShouldSplit(program.tensors[i], options)) continue;
-    Split(program, static_cast<int>(i));
+    Split(program, static_cast<int>(i), options);
     ++i;
   }
 }

@@ -1,6 +1,7 @@
 // kerf_synth_dump GRAPH.json [KERNEL.cc]: the kernel of a captured graph, for development. Exit
 // code 1 when the graph is refused.
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   kerf::synth::SynthOptions options;
+  if (const char* impl = std::getenv("KERF_IMPL")) options.impl = impl;
   if (argc > 3) options.variant = std::atoi(argv[3]);
   auto made = kerf::synth::Synthesize(*capture->graph, options);
   if (!made.ok()) {

@@ -2,15 +2,36 @@
 
 #include "synth/aul.h"
 #include "synth/emit_cpp.h"
+#include "synth/emit_cuda.h"
 #include "synth/plan.h"
 
 namespace kerf::synth {
+namespace {
+
+Result<std::variant<Synthesis, Refusal>> SynthesizeCuda(const Graph& graph,
+                                                        const SynthOptions& options) {
+  auto lowered = LowerGraph(graph);
+  if (auto* refusal = std::get_if<Refusal>(&lowered))
+    return std::variant<Synthesis, Refusal>(std::move(*refusal));
+  Synthesis made;
+  const Plan plan = CudaPlan(std::move(std::get<Program>(lowered)), options.variant);
+  made.aul = WriteAul(plan, graph);
+  made.rationale = WriteRationale(plan, graph);
+  auto source = EmitCuda(plan, graph);
+  if (auto* refusal = std::get_if<Refusal>(&source))
+    return std::variant<Synthesis, Refusal>(std::move(*refusal));
+  made.source = std::move(std::get<std::string>(source));
+  return std::variant<Synthesis, Refusal>(std::move(made));
+}
+
+}  // namespace
 
 Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
                                                     const SynthOptions& options) {
+  if (options.impl == "cuda_c") return SynthesizeCuda(graph, options);
   if (options.impl != "cpp")
     return InvalidInput("synth: impl '" + options.impl +
-                        "' is not one the synthesizer writes (cpp)");
+                        "' is not one the synthesizer writes (cpp, cuda_c)");
   auto lowered = LowerGraph(graph);
   if (auto* refusal = std::get_if<Refusal>(&lowered))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
@@ -23,6 +44,8 @@ Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
   return std::variant<Synthesis, Refusal>(std::move(made));
 }
 
-int VariantCount(const Graph&, const SynthOptions&) { return 3; }
+int VariantCount(const Graph&, const SynthOptions& options) {
+  return options.impl == "cuda_c" ? 1 : 3;
+}
 
 }  // namespace kerf::synth
