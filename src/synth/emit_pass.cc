@@ -71,7 +71,7 @@ std::string GroupEmitter::JoinText(Combine combine, DType type, const std::strin
       return a + " & " + b;
     case Combine::kLogSumExp:
       helpers_.insert("log_add_exp");
-      return "log_add_exp(" + a + ", " + b + ")";
+      return "log_add_exp<" + std::string(CppType(type)) + ">(" + a + ", " + b + ")";
     case Combine::kArgMax:
     case Combine::kArgMin:
       break;
