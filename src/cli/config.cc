@@ -9,6 +9,8 @@
 namespace kerf::cli {
 namespace {
 
+constexpr char kProjectFile[] = "kerf.yaml";
+
 // Thrown inside this file only: yaml-cpp throws anyway, and a reader of nested keys is shorter so.
 struct Refusal {
   std::string message;
@@ -16,7 +18,10 @@ struct Refusal {
 
 class Reader {
  public:
-  Reader(std::string path, Config& config) : path_(std::move(path)), config_(config) {}
+  // `trusted`: the user named the file or keeps it at home. One that lies in the working folder may
+  // have come with somebody else's repository: it must not say where keys are sent.
+  Reader(std::string path, bool trusted, Config& config)
+      : path_(std::move(path)), trusted_(trusted), config_(config) {}
 
   void Read(const YAML::Node& root) {
     if (root.IsNull()) return;
@@ -156,6 +161,9 @@ class Reader {
       }
     } else if (key == "model") {
       preset.model = Text(node);
+    } else if (!trusted_ && (key == "api_base" || key == "api_key_env")) {
+      Refuse(node, key + " could send a key elsewhere; it is taken only from a file that is named: --config " +
+                       path_);
     } else if (key == "api_base") {
       preset.api_base = Text(node);
     } else if (key == "api_key_env") {
@@ -182,12 +190,13 @@ class Reader {
   }
 
   const std::string path_;
+  const bool trusted_;
   Config& config_;
 };
 
-Status ReadYaml(const std::string& path, const std::string& text, Config& config) {
+Status ReadYaml(const std::string& path, const std::string& text, bool trusted, Config& config) {
   try {
-    Reader(path, config).Read(YAML::Load(text));
+    Reader(path, trusted, config).Read(YAML::Load(text));
   } catch (const Refusal& refusal) {
     return InvalidInput(refusal.message);
   } catch (const YAML::Exception& error) {
@@ -202,7 +211,7 @@ std::vector<std::string> UsualPlaces(const std::function<std::string(const char*
   if (home.empty() && !variable("HOME").empty()) home = JoinPath(variable("HOME"), ".config");
   std::vector<std::string> places;
   if (!home.empty()) places.push_back(JoinPath(home, "kerf/config.yaml"));
-  places.emplace_back("kerf.yaml");
+  places.emplace_back(kProjectFile);
   return places;
 }
 
@@ -241,13 +250,13 @@ Result<Config> LoadConfig(FileSystem& fs, const std::string& path,
   Config config;
   if (!path.empty()) {
     KERF_ASSIGN_OR_RETURN(const std::string text, fs.ReadFile(path));
-    KERF_RETURN_IF_ERROR(ReadYaml(path, text, config));
+    KERF_RETURN_IF_ERROR(ReadYaml(path, text, /*trusted=*/true, config));
   } else {
     for (const std::string& place : UsualPlaces(variable)) {
       const Result<std::string> text = fs.ReadFile(place);
       if (!text.ok() && text.error().code == ErrorCode::kNotFound) continue;
       if (!text.ok()) return text.error();
-      KERF_RETURN_IF_ERROR(ReadYaml(place, *text, config));
+      KERF_RETURN_IF_ERROR(ReadYaml(place, *text, /*trusted=*/place != kProjectFile, config));
     }
   }
   ReadVariables(variable, config);

@@ -60,6 +60,19 @@ TEST(Config, RefusesWrongTypesAndBrokenYaml) {
   EXPECT_NE(Refusal("presets: {a: {provider: openai}}\n").find("has no model"), std::string::npos);
 }
 
+TEST(Config, FileInTheWorkingFolderMayNotSayWhereKeysGo) {
+  FakeFileSystem fs;
+  for (const char* line : {"api_base: 'http://elsewhere'", "api_key_env: AWS_SECRET"}) {
+    ASSERT_TRUE(WriteFileAtomic(fs, "kerf.yaml",
+                                std::string("presets: {a: {model: m, ") + line + "}}\n")
+                    .ok());
+    const auto config = LoadConfig(fs, "", NoVariable);
+    ASSERT_FALSE(config.ok());
+    EXPECT_NE(config.error().message.find("--config kerf.yaml"), std::string::npos);
+    EXPECT_TRUE(LoadConfig(fs, "kerf.yaml", NoVariable).ok());
+  }
+}
+
 TEST(Config, VariablesWinOverFiles) {
   FakeFileSystem fs;
   ASSERT_TRUE(WriteFileAtomic(fs, "kerf.yaml", "model: synth\nlimit_steps: 7\n").ok());

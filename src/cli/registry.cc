@@ -8,41 +8,41 @@ namespace kerf::cli {
 std::vector<Verb> AllVerbs() {
   return {
       // One verb per line, so that two new ones do not collide in a merge.
-      RunVerb(),            //
-      VerifyVerb(),         //
-      TaskCheckVerb(),      //
-      TaskGraphVerb(),      //
-      ConfigShowVerb(),     //
-      TraceAppendVerb(),    //
-      TraceLsVerb(),        //
-      TraceShowVerb(),      //
-      TraceSearchVerb(),    //
-      TraceDiffVerb(),      //
-      TraceCheckVerb(),     //
-      TraceExportVerb(),    //
-      TraceIndexVerb(),     //
-      TraceReplayVerb(),    //
-      DebugExtractVerb(),   //
-      DebugClassifyVerb(),  //
-      DebugHistoryVerb(),   //
-      DebugCheckVerb(),     //
-      DatasetImportVerb(),  //
-      DatasetExportVerb(),  //
-      InsightVerb(),        //
-      ArgsVerb(),           //
-      DumpLsVerb(),         //
-      DumpShowVerb(),       //
-      DumpCheckVerb(),      //
-      DevicesVerb(),        //
-      DoctorVerb(),         //
-      CompletionVerb(),     //
-      ManVerb(),            //
-      VersionVerb(),        //
-      HelpVerb(),           //
-      TimelineCheckVerb(),  //
+      RunVerb(),              //
+      VerifyVerb(),           //
+      TaskCheckVerb(),        //
+      TaskGraphVerb(),        //
+      ConfigShowVerb(),       //
+      TraceAppendVerb(),      //
+      TraceLsVerb(),          //
+      TraceShowVerb(),        //
+      TraceSearchVerb(),      //
+      TraceDiffVerb(),        //
+      TraceCheckVerb(),       //
+      TraceExportVerb(),      //
+      TraceIndexVerb(),       //
+      TraceReplayVerb(),      //
+      DebugExtractVerb(),     //
+      DebugClassifyVerb(),    //
+      DebugHistoryVerb(),     //
+      DebugCheckVerb(),       //
+      DatasetImportVerb(),    //
+      DatasetExportVerb(),    //
+      InsightVerb(),          //
+      ArgsVerb(),             //
+      DumpLsVerb(),           //
+      DumpShowVerb(),         //
+      DumpCheckVerb(),        //
+      DevicesVerb(),          //
+      DoctorVerb(),           //
+      CompletionVerb(),       //
+      ManVerb(),              //
+      VersionVerb(),          //
+      HelpVerb(),             //
+      TimelineCheckVerb(),    //
       TimelineSummaryVerb(),  //
       TimelineConvertVerb(),  //
-      TimelineDiffVerb(),   //
+      TimelineDiffVerb(),     //
   };
 }
 

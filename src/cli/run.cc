@@ -78,6 +78,7 @@ Status WriteSentences(const Args& args, Workshop& shop, std::vector<TaskSpec>& s
 Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Config config, RunConfig(args, context.fs));
   KERF_ASSIGN_OR_RETURN(std::vector<TaskSpec> specs, RunSpecs(args, config, context.fs));
+  KERF_RETURN_IF_ERROR(CheckOutput(args, specs.size(), context.fs));
   if (args.Has("--fork") && specs.size() > 1) return InvalidInput("--fork takes one task");
   if (args.Has("--fork") && args.Has("--resume")) {
     return InvalidInput("--fork begins a new run, --resume continues one: choose");
@@ -85,6 +86,7 @@ Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(std::string log_dir, LogDir(args, config, specs.front(), context.fs));
   KERF_ASSIGN_OR_RETURN(Workshop shop,
                         SetUpRun(args, specs, std::move(config), std::move(log_dir), context));
+  if (args.Has("--resume")) AddRecordedUse(shop, specs, context);
   KERF_RETURN_IF_ERROR(WriteSentences(args, shop, specs, context));
   std::vector<std::unique_ptr<conduct::Task>> tasks;
   for (const TaskSpec& spec : specs) {
@@ -92,7 +94,7 @@ Result<int> Run(const Args& args, Context& context) {
     tasks.push_back(std::move(task));
   }
   KERF_ASSIGN_OR_RETURN(const auto judge, MakeJudge(args, shop.config, specs, context));
-  context.out.Note("kerf run: " + shop.log_dir);
+  context.out.Note("kerf run: " + shop.log_dir + ", model " + shop.models->NameOf(""));
 
   RunView view(context.out, context.clock, shop.models->ledger(), tasks.size());
   const InterruptWatch watch;
@@ -103,7 +105,7 @@ Result<int> Run(const Args& args, Context& context) {
   const std::vector<conduct::TaskOutcome> outcomes = driver.Run(tasks, [&] {
     if (watch.interrupted() && !stopping) {
       stopping = true;
-      view.Say("stopping; what was done is kept (again: at once)");
+      view.Say("stopping after the verdict that is under way; what was done is kept (again: at once)");
       shop.models->Stop();
       judge->Stop();
     }
@@ -133,7 +135,8 @@ Verb RunVerb() {
       .details =
           "A Designer plans, a Coder writes, a Verifier judges, a Conductor decides what comes\n"
           "next; every step is recorded. What is not given is taken from the configuration, the\n"
-          "task file and this machine. Exit code 1: not every task has a kernel that passed.",
+          "task file and this machine. Exit code 1: not every task has a kernel that passed; 3:\n"
+          "an endpoint or this machine failed.",
       .positionals = {{"TASK", "a task file, a folder of them, or a sentence in quotes", true,
                        true}},
       .flags = {{.name = "--model",

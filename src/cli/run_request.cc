@@ -43,12 +43,14 @@ Result<std::vector<std::string>> TaskPaths(const std::vector<std::string>& words
     KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(word));
     std::vector<std::string> found;
     for (const DirEntry& entry : entries) {
-      if (entry.kind != FileKind::kDirectory && entry.name.ends_with(".py") &&
-          entry.name != "__init__.py") {
-        found.push_back(JoinPath(word, entry.name));
-      }
+      const std::string path = JoinPath(word, entry.name);
+      if (entry.kind == FileKind::kDirectory || !entry.name.ends_with(".py")) continue;
+      // Helpers and tests lie beside tasks; only what defines a Model is one.
+      const Result<std::string> text = fs.ReadFile(path);
+      if (text.ok() && text->find("class Model") == std::string::npos) continue;
+      found.push_back(path);
     }
-    if (found.empty()) return NotFound(word + " holds no task file (*.py)");
+    if (found.empty()) return NotFound(word + " holds no task file (*.py with a class Model)");
     std::sort(found.begin(), found.end());
     paths.insert(paths.end(), found.begin(), found.end());
   }

@@ -22,6 +22,7 @@ class KeptOutput : public Output {
   void Data(std::string_view bytes) override { data += bytes; }
   void Note(std::string_view line) override { notes += std::string(line) + "\n"; }
   void Progress(std::string_view) override {}
+  [[nodiscard]] bool Live() const override { return false; }
   void Fail(const Error& error) override { notes += error.message + "\n"; }
   Status Flush() override { return {}; }
   [[nodiscard]] std::string Styled(std::string_view text, Style style) const override {

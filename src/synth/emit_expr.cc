@@ -275,7 +275,8 @@ std::string ExprWriter::UnaryText(const Expr& e) {
       if (cuda_) return Call("abs_int", e, "abs_int");
       return "static_cast<" + std::string(CppType(e.type)) + ">(" + Call("std::abs", e) + ")";
     case Op::kRsqrt:
-      return "(" + std::string(is_float ? "1.0f" : "1.0") + " / " + Call(MathText("std::sqrt", is_float), e) + ")";
+      return "(" + std::string(is_float ? "1.0f" : "1.0") + " / " +
+             Call(MathText("std::sqrt", is_float), e) + ")";
     case Op::kIsNan:
       return Call("is_nan", e, "is_nan");
     case Op::kIsInf:
@@ -323,7 +324,8 @@ std::string ExprWriter::BinaryText(const Expr& e) {
     case Op::kFmod:
       return Call("c_mod", e, "c_mod");
     case Op::kPow:
-      return is_float ? Call(MathText("std::pow", e.type == DType::kFloat32), e) : Call("int_pow", e, "int_pow");
+      return is_float ? Call(MathText("std::pow", e.type == DType::kFloat32), e)
+                      : Call("int_pow", e, "int_pow");
     default:
       break;
   }

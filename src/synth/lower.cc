@@ -6,7 +6,7 @@ namespace kerf::synth {
 namespace {
 
 constexpr const char* kAdvice =
-    "give the task to a model (docs/llm.md), or write this part of the reference with known "
+    "give the task to a model (docs/models.md), or write this part of the reference with known "
     "operators";
 
 const HandlerTable& Table() {

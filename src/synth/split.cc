@@ -62,8 +62,9 @@ void InsertTensor(Program& program, int at, Tensor tensor) {
 void Split(Program& program, int id, const PlanOptions& options) {
   Tensor whole = program.tensors[static_cast<size_t>(id)];
   const int64_t most =
-      options.blocks == 0 ? kPieces
-                          : std::max<int64_t>(2, std::min(options.blocks / whole.numel(), whole.terms() / 4096));
+      options.blocks == 0
+          ? kPieces
+          : std::max<int64_t>(2, std::min(options.blocks / whole.numel(), whole.terms() / 4096));
   const size_t axis = AxisToCut(whole, most);
   const int64_t extent = whole.reduced[axis];
   const int64_t pieces = PieceCount(extent, most);

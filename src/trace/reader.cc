@@ -390,12 +390,20 @@ Result<Address> ResolveAddress(FileSystem& fs, const std::string& text) {
   if (runs.size() > 1) {
     return InvalidInput(text.substr(0, split) + " holds several runs; name one of them");
   }
+  std::string rest = split < text.size() ? text.substr(split + 1) : "";
+  // OP/TASK, as `kerf run` names a task.
+  std::string op = runs[0].ops[0];
+  for (const std::string& one : runs[0].ops) {
+    if (!rest.starts_with(one + "/")) continue;
+    op = one;
+    rest.erase(0, one.size() + 1);
+    if (runs[0].ops.size() > 1) return ResolveAddress(fs, JoinPath(runs[0].path, op) + ":" + rest);
+  }
   if (runs[0].ops.size() > 1) {
     return InvalidInput(runs[0].path + " holds several operators (" + ListOf(runs[0].ops) +
                         "); name one: " + JoinPath(runs[0].path, runs[0].ops[0]));
   }
-  Address address{runs[0].path, runs[0].ops[0], "", -1};
-  std::string rest = split < text.size() ? text.substr(split + 1) : "";
+  Address address{runs[0].path, op, "", -1};
   KERF_ASSIGN_OR_RETURN(const OpTrace trace, ReadOp(fs, address.run_path, address.op));
   std::vector<std::string> tasks;
   for (const TaskSteps& one : trace.tasks) tasks.push_back(one.task);
@@ -415,6 +423,7 @@ Result<Address> ResolveAddress(FileSystem& fs, const std::string& text) {
   } else if (has_task(rest)) {
     address.task = rest;
   } else {
+    if (tasks.empty()) return NotFound(trace.dir + " holds no records yet");
     return NotFound((rest.empty() ? "which task of " + trace.dir + "?"
                                   : "no task '" + rest + "' in " + trace.dir + ";") +
                     " there is " + ListOf(tasks));

@@ -72,7 +72,7 @@ Result<std::string> ReadRawReply(FileSystem& fs, const std::string& op_dir, cons
 
 // A place in a trace, as a user writes it: PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's
 // folder, or a run with a single operator; TASK may be left empty where there is one task only
-// (PATH::3).
+// (PATH::3), and may be OP/TASK, as `kerf run` names it.
 struct Address {
   std::string run_path;
   std::string op;

@@ -341,7 +341,7 @@ TEST_F(RunCommand, RefusesByNameWhatCannotBeSynthesized) {
          "np.abs(np.fft.fft(x))\n\n\ndef get_inputs():\n    return "
          "[np.random.randn(64)]\n\n\ndef get_init_inputs():\n    return []\n";
   const ProcessOutcome outcome = Kerf("", {"run", "wave_numpy.py", "--log-dir", "logs"});
-  EXPECT_EQ(outcome.exit_code, 2) << outcome.stderr_text;
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.stderr_text;
   EXPECT_THAT(outcome.stdout_text, HasSubstr("fft"));
   EXPECT_THAT(outcome.stdout_text, HasSubstr("line 6"));
 }

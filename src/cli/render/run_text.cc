@@ -69,7 +69,8 @@ std::string RunText(const RunReport& report, Output& out) {
     text += fmt::format("{} of {} passed\n", passed, report.results.size());
   }
   if (const std::string money = Money(report.total); !money.empty()) text += money + "\n";
-  text += "trace:  kerf trace show " + report.log_dir + "\n";
+  const bool one = report.results.size() == 1;
+  text += std::string("trace:  kerf trace ") + (one ? "show " : "ls ") + report.log_dir + "\n";
   return text;
 }
 
@@ -89,17 +90,34 @@ int RunExitCode(const RunReport& report) {
   int code = kExitDone;
   for (const RunResult& result : report.results) {
     if (result.outcome.success) continue;
-    // What kerf could not find out weighs more than a kernel that is wrong.
-    if (result.outcome.error.has_value()) return ExitCodeOf(result.outcome.error->code);
-    code = kExitNegative;
+    code = std::max(code, kExitNegative);
+    // What this machine or an endpoint lacks weighs more than a kernel that is wrong, refused or too
+    // expensive.
+    const std::optional<Error>& error = result.outcome.error;
+    if (error.has_value() && error->code != ErrorCode::kInvalidInput &&
+        error->code != ErrorCode::kNotFound && !llm::IsBudgetError(*error)) {
+      return ExitCodeOf(error->code);
+    }
   }
   return code;
+}
+
+Status CheckOutput(const Args& args, size_t tasks, FileSystem& fs) {
+  const std::string path = args.Get("--output");
+  if (path.empty()) return {};
+  if (tasks != 1) return InvalidInput("--output takes the kernel of one task");
+  KERF_ASSIGN_OR_RETURN(const auto folder, fs.Stat(ParentPath(path)));
+  if (!folder.has_value()) return NotFound("--output: there is no folder " + ParentPath(path));
+  KERF_ASSIGN_OR_RETURN(const auto there, fs.Stat(path));
+  if (there.has_value() && there->kind == FileKind::kDirectory) {
+    return InvalidInput("--output " + path + " is a folder; name a file");
+  }
+  return {};
 }
 
 Status KeepOutput(const Args& args, FileSystem& fs, const std::vector<RunResult>& results) {
   const std::string path = args.Get("--output");
   if (path.empty()) return {};
-  if (results.size() != 1) return InvalidInput("--output takes the kernel of one task");
   if (!results.front().outcome.best.has_value()) return {};
   return WriteFileAtomic(fs, path, results.front().outcome.best->code);
 }

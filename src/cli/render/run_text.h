@@ -31,6 +31,8 @@ std::string RunText(const RunReport& report, Output& out);
 // One object and a line end.
 std::string RunJson(const RunReport& report);
 int RunExitCode(const RunReport& report);
+// Whether --output can be kept; before the work.
+Status CheckOutput(const Args& args, size_t tasks, FileSystem& fs);
 // --output: the best kernel of the only task.
 Status KeepOutput(const Args& args, FileSystem& fs, const std::vector<RunResult>& results);
 

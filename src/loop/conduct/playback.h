@@ -47,6 +47,7 @@ class Playback {
   [[nodiscard]] size_t size() const { return answers_.size(); }
   [[nodiscard]] const RecordedAnswer& front() const { return answers_.front(); }
   RecordedAnswer Take();
+  [[nodiscard]] int64_t last_step() const { return answers_.empty() ? 0 : answers_.back().step; }
   // From the first record; empty in traces of older versions or of AIKG.
   [[nodiscard]] const std::string& task_sha256() const { return task_sha256_; }
 
