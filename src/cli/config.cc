@@ -162,8 +162,11 @@ class Reader {
     } else if (key == "model") {
       preset.model = Text(node);
     } else if (!trusted_ && (key == "api_base" || key == "api_key_env")) {
-      Refuse(node, key + " could send a key elsewhere; it is taken only from a file that is named: --config " +
-                       path_);
+      Refuse(
+          node,
+          key +
+              " could send a key elsewhere; it is taken only from a file that is named: --config " +
+              path_);
     } else if (key == "api_base") {
       preset.api_base = Text(node);
     } else if (key == "api_key_env") {

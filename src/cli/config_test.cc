@@ -63,9 +63,9 @@ TEST(Config, RefusesWrongTypesAndBrokenYaml) {
 TEST(Config, FileInTheWorkingFolderMayNotSayWhereKeysGo) {
   FakeFileSystem fs;
   for (const char* line : {"api_base: 'http://elsewhere'", "api_key_env: AWS_SECRET"}) {
-    ASSERT_TRUE(WriteFileAtomic(fs, "kerf.yaml",
-                                std::string("presets: {a: {model: m, ") + line + "}}\n")
-                    .ok());
+    ASSERT_TRUE(
+        WriteFileAtomic(fs, "kerf.yaml", std::string("presets: {a: {model: m, ") + line + "}}\n")
+            .ok());
     const auto config = LoadConfig(fs, "", NoVariable);
     ASSERT_FALSE(config.ok());
     EXPECT_NE(config.error().message.find("--config kerf.yaml"), std::string::npos);

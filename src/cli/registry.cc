@@ -9,6 +9,7 @@ std::vector<Verb> AllVerbs() {
   return {
       // One verb per line, so that two new ones do not collide in a merge.
       RunVerb(),              //
+      BenchVerb(),            //
       VerifyVerb(),           //
       TaskCheckVerb(),        //
       TaskGraphVerb(),        //

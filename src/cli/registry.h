@@ -10,6 +10,7 @@
 namespace kerf::cli {
 
 Verb ArgsVerb();
+Verb BenchVerb();
 Verb CompletionVerb();
 Verb DatasetExportVerb();
 Verb DatasetImportVerb();

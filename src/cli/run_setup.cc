@@ -7,6 +7,7 @@
 
 #include "base/cache_dir.h"
 #include "cli/build_info.h"
+#include "cli/recorded_replies.h"
 #include "cli/run_request.h"
 #include "loop/conduct/hardware.h"
 #include "loop/conduct/task_record.h"
@@ -23,7 +24,40 @@ std::vector<std::string> EnvironmentEntries() {
   return entries;
 }
 
+// What was recorded for one kind of kernel says nothing about another.
+Status CheckSameTask(const conduct::TaskOptions& now, FileSystem& fs) {
+  const auto then = conduct::LoadTaskRecord(fs, now.log_dir, now.spec.op_name, now.spec.task_id);
+  if (!then.ok()) return {};
+  const TaskSpec& was = then->options.spec;
+  const auto differs = [](const std::string& what, const std::string& a, const std::string& b) {
+    return InvalidInput("the run was for " + what + " " + a + ", not " + b +
+                        "; use the same, or another --log-dir");
+  };
+  if (was.impl != now.spec.impl) {
+    return differs("impl", ImplName(was.impl), ImplName(now.spec.impl));
+  }
+  if (was.backend != now.spec.backend) return differs("backend", was.backend, now.spec.backend);
+  if (was.arch != now.spec.arch) return differs("arch", was.arch, now.spec.arch);
+  if (was.framework != now.spec.framework) {
+    return differs("framework", was.framework, now.spec.framework);
+  }
+  return {};
+}
+
 }  // namespace
+
+void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context) {
+  const auto records = ReadRecordedReplies(context.fs, shop.log_dir);
+  if (!records.ok()) return;
+  for (const llm::RecordedReply& record : *records) {
+    const bool ours = std::any_of(specs.begin(), specs.end(), [&](const TaskSpec& spec) {
+      return record.owner == spec.op_name + "/" + spec.task_id;
+    });
+    if (!ours || record.reply.usage.source == llm::Usage::Source::kNone) continue;
+    shop.models->ledger().Add(record.agent, record.owner,
+                              {{record.reply.model, record.reply.usage, record.reply.cost}});
+  }
+}
 
 std::string FreshLogDir(const Config& config, const std::string& kind) {
   constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -69,6 +103,10 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
                           trace::ResolveAddress(context.fs, args.Get("--fork")));
     KERF_ASSIGN_OR_RETURN(auto playback, conduct::Playback::Read(context.fs, from.run_path, from.op,
                                                                  from.task, from.step));
+    if (from.step > playback.last_step()) {
+      return NotFound(args.Get("--fork") + ": the task has " +
+                      std::to_string(playback.last_step()) + " steps");
+    }
     KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
     return conduct::Task::Open(std::move(options), ports, std::move(playback),
                                conduct::PlaybackMode::kFork);
@@ -76,11 +114,14 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
   if (args.Has("--resume")) {
     auto playback = conduct::Playback::Read(context.fs, shop.log_dir, op, task, -1);
     if (playback.ok()) {
+      KERF_RETURN_IF_ERROR(CheckSameTask(options, context.fs));
       return conduct::Task::Open(std::move(options), ports, std::move(*playback),
                                  conduct::PlaybackMode::kResume);
     }
     // It had not come to its first record.
     if (playback.error().code != ErrorCode::kNotFound) return playback.error();
+    context.out.Note("nothing of " + op + "/" + task + " is recorded in " + shop.log_dir +
+                     ": it begins anew");
   }
   KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
   return conduct::Task::Open(std::move(options), ports);

@@ -49,4 +49,7 @@ Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Co
 Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop, TaskSpec spec,
                                                 Context& context);
 
+// What was used before a run was resumed counts against its limits.
+void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context);
+
 }  // namespace kerf::cli

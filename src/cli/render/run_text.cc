@@ -91,8 +91,8 @@ int RunExitCode(const RunReport& report) {
   for (const RunResult& result : report.results) {
     if (result.outcome.success) continue;
     code = std::max(code, kExitNegative);
-    // What this machine or an endpoint lacks weighs more than a kernel that is wrong, refused or too
-    // expensive.
+    // What this machine or an endpoint lacks weighs more than a kernel that is wrong, refused or
+    // too expensive.
     const std::optional<Error>& error = result.outcome.error;
     if (error.has_value() && error->code != ErrorCode::kInvalidInput &&
         error->code != ErrorCode::kNotFound && !llm::IsBudgetError(*error)) {
