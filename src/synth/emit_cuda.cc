@@ -24,7 +24,8 @@ std::string WithCudaLiterals(std::string text) {
   text = Replaced(std::move(text), "std::numeric_limits<float>::quiet_NaN()", "NAN");
   text = Replaced(std::move(text), "std::numeric_limits<double>::infinity()", "(double)INFINITY");
   text = Replaced(std::move(text), "std::numeric_limits<double>::quiet_NaN()", "(double)NAN");
-  return Replaced(std::move(text), "std::numeric_limits<int64_t>::min()", "INT64_MIN");
+  text = Replaced(std::move(text), "std::numeric_limits<int64_t>::min()", "INT64_MIN");
+  return Replaced(std::move(text), "INT64_MIN", "(-INT64_MAX - 1)");
 }
 
 // Names that the kernels use themselves.
@@ -224,7 +225,8 @@ namespace {
 // More pieces than on a CPU, because there are more threads to fill.
 PlanOptions CudaPlanOptions(int variant) {
   PlanOptions options;
-  options.threads = 8;
+  options.threads = 66;  // rows are fused where there are four for each: two blocks for each of 132
+                         // multiprocessors
   options.cache_bytes = 64 << 10;
   options.variant = variant;
   options.blocks = 1024;
