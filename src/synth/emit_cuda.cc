@@ -38,6 +38,17 @@ const std::set<std::string>& KernelWords() {
   return words;
 }
 
+const std::set<std::string>& MathWords() {
+  static const std::set<std::string> words = {
+      "exp",   "exp2",  "expm1", "log",  "log2",  "log10",  "log1p",     "tanh",    "erf",
+      "sin",   "cos",   "tan",   "asin", "acos",  "atan",   "sinh",      "cosh",    "asinh",
+      "acosh", "atanh", "erfc",  "sqrt", "floor", "ceil",   "nearbyint", "trunc",   "atan2",
+      "hypot", "pow",   "fabs",  "fmod", "fma",   "lgamma", "copysign",  "erfinv",  "rsqrt",
+      "abs",   "round", "fmax",  "fmin", "isnan", "isinf",  "sigmoid",   "signbit", "rint",
+      "index", "time",  "expf",  "logf", "sinf",  "cosf",   "remainder", "is_nan",  "is_inf"};
+  return words;
+}
+
 class CudaEmitter {
  public:
   CudaEmitter(Plan& plan, const Graph& graph) : plan_(plan), graph_(graph) {}
@@ -46,7 +57,7 @@ class CudaEmitter {
     const std::vector<CudaTeam> teams = ChooseCudaTeams(plan_);
     names_ = NameTensors(plan_);
     for (std::string& name : names_) {
-      if (KernelWords().count(name) > 0) name += "_";
+      if (KernelWords().count(name) > 0 || MathWords().count(name) > 0) name += "_";
     }
     CudaContext context{plan_, names_, helpers_, teams, IndexType()};
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
