@@ -39,10 +39,11 @@ extern "C" {
 
 cudaError_t cudaMalloc(void** p, size_t bytes) { return Keep(kerf_cuda_table->allocate(p, bytes)); }
 cudaError_t cudaFree(void* p) { return p == nullptr ? cudaSuccess : Keep(kerf_cuda_table->release(p)); }
-cudaError_t cudaMallocAsync(void** p, size_t bytes, cudaStream_t) { return cudaMalloc(p, bytes); }
+cudaError_t cudaMallocAsync(void** p, size_t bytes, cudaStream_t stream) {
+  return Keep(kerf_cuda_table->allocate_async(p, bytes, stream));
+}
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
-  const cudaError_t done = cudaStreamSynchronize(stream);
-  return done == cudaSuccess ? cudaFree(p) : done;
+  return p == nullptr ? cudaSuccess : Keep(kerf_cuda_table->release_async(p, stream));
 }
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
   return Keep(kerf_cuda_table->copy(to, from, bytes, nullptr, 1));

@@ -19,7 +19,7 @@
 #define __launch_bounds__(...)
 #define __forceinline__ inline
 
-#define KERF_CUDA_API_VERSION 1
+#define KERF_CUDA_API_VERSION 2
 
 extern "C" {
 // The runner's side. All return a CUresult.
@@ -37,6 +37,8 @@ struct kerf_cuda_api {
   int (*occupancy)(const void* stub, int threads, size_t shared, int* blocks);
   int (*stream)(void** stream, int create);
   int (*event)(void** event, int what, void* stream, float* milliseconds, void* other);
+  int (*allocate_async)(void** out, size_t bytes, void* stream);
+  int (*release_async)(void* p, void* stream);
 };
 extern const struct kerf_cuda_api* kerf_cuda_table;
 extern int kerf_cuda_last_error;

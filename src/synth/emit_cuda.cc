@@ -24,7 +24,8 @@ std::string WithCudaLiterals(std::string text) {
   text = Replaced(std::move(text), "std::numeric_limits<float>::quiet_NaN()", "NAN");
   text = Replaced(std::move(text), "std::numeric_limits<double>::infinity()", "(double)INFINITY");
   text = Replaced(std::move(text), "std::numeric_limits<double>::quiet_NaN()", "(double)NAN");
-  return Replaced(std::move(text), "std::numeric_limits<int64_t>::min()", "INT64_MIN");
+  text = Replaced(std::move(text), "std::numeric_limits<int64_t>::min()", "INT64_MIN");
+  return Replaced(std::move(text), "INT64_MIN", "(-INT64_MAX - 1)");
 }
 
 // Names that the kernels use themselves.
@@ -37,6 +38,17 @@ const std::set<std::string>& KernelWords() {
   return words;
 }
 
+const std::set<std::string>& MathWords() {
+  static const std::set<std::string> words = {
+      "exp",   "exp2",  "expm1", "log",  "log2",  "log10",  "log1p",     "tanh",    "erf",
+      "sin",   "cos",   "tan",   "asin", "acos",  "atan",   "sinh",      "cosh",    "asinh",
+      "acosh", "atanh", "erfc",  "sqrt", "floor", "ceil",   "nearbyint", "trunc",   "atan2",
+      "hypot", "pow",   "fabs",  "fmod", "fma",   "lgamma", "copysign",  "erfinv",  "rsqrt",
+      "abs",   "round", "fmax",  "fmin", "isnan", "isinf",  "sigmoid",   "signbit", "rint",
+      "index", "time",  "expf",  "logf", "sinf",  "cosf",   "remainder", "is_nan",  "is_inf"};
+  return words;
+}
+
 class CudaEmitter {
  public:
   CudaEmitter(Plan& plan, const Graph& graph) : plan_(plan), graph_(graph) {}
@@ -45,7 +57,7 @@ class CudaEmitter {
     const std::vector<CudaTeam> teams = ChooseCudaTeams(plan_);
     names_ = NameTensors(plan_);
     for (std::string& name : names_) {
-      if (KernelWords().count(name) > 0) name += "_";
+      if (KernelWords().count(name) > 0 || MathWords().count(name) > 0) name += "_";
     }
     CudaContext context{plan_, names_, helpers_, teams, IndexType()};
     for (size_t g = 0; g < plan_.groups.size(); ++g) {
@@ -224,7 +236,8 @@ namespace {
 // More pieces than on a CPU, because there are more threads to fill.
 PlanOptions CudaPlanOptions(int variant) {
   PlanOptions options;
-  options.threads = 8;
+  options.threads = 66;  // rows are fused where there are four for each: two blocks for each of 132
+                         // multiprocessors
   options.cache_bytes = 64 << 10;
   options.variant = variant;
   options.blocks = 1024;

@@ -24,12 +24,11 @@ ExprPtr TransposedBody(const Program& program, const Tensor& made, std::vector<i
   ExprPtr inside = Integer(DType::kBool, 1);
   for (size_t i = 0; i < c.stride.size(); ++i) {
     const int64_t s = c.stride[i];
-    // Keeps what is divided positive.
-    const int64_t shift = (weight.shape[2 + i] * c.dilation[i] + s) / s * s;
-    const Index scaled = out[2 + i] + Index(c.padding[i]) - k[1 + i] * c.dilation[i] + Index(shift);
-    const Index at = scaled.Div(s) - Index(shift / s);
-    inside = Both(inside, InRange(at, 0, input.shape[2 + i]));
-    if (s > 1) inside = Both(inside, InRange(scaled.Mod(s), 0, 1));
+    // Only asked where it is not negative: quotients round towards zero.
+    const Index raw = out[2 + i] + Index(c.padding[i]) - k[1 + i] * c.dilation[i];
+    const Index at = raw.Div(s);
+    inside = Both(inside, InRange(raw, 0, input.shape[2 + i] * s));
+    if (s > 1) inside = Both(inside, InRange(raw.Mod(s), 0, 1));
     in.push_back(at);
     at_weight.push_back(k[1 + i]);
   }

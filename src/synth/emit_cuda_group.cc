@@ -11,7 +11,6 @@ namespace kerf::synth {
 namespace {
 
 constexpr int kElementThreads = 256;
-constexpr int64_t kMostSteps = 32;  // elements of a row that a thread keeps in registers
 
 int64_t Turns(const std::vector<Loop>& loops) {
   int64_t turns = 1;
@@ -287,7 +286,7 @@ class CudaGroupEmitter : public CudaWriter {
     kept_rows_ = RegisterRows(context_.plan, group_, team_);
     const int64_t threads = team_.threads * row_pack_;
     steps_ = (row_length_ + threads - 1) / threads;
-    if (row_length_ > kMostSteps * team_.threads) return;
+    if (row_length_ > MostSteps(team_) * team_.threads) return;
     std::map<uint64_t, int> readers;  // (tensor, place of the row) → passes
     std::map<uint64_t, std::string> names;
     for (size_t p = 0; p < group_.passes.size(); ++p) {
@@ -312,8 +311,8 @@ class CudaGroupEmitter : public CudaWriter {
     std::set<std::string> taken;
     for (const auto& [key, count] : readers) {
       if (count < 2 || !taken.insert(names[key]).second) continue;
-      if (static_cast<int64_t>(kept_.size() + kept_rows_.size()) * steps_ * row_pack_ >
-          2 * kMostSteps)
+      if (static_cast<int64_t>(kept_.size() + kept_rows_.size() + 1) * steps_ * row_pack_ >
+          2 * MostSteps(team_))
         break;
       kept_[key] = names[key];
     }

@@ -59,6 +59,8 @@ std::set<int> RegisterRows(const Plan& plan, const Group& group, const CudaTeam&
 // Whether the threads of a team share all turns of the pass, one after the other.
 bool SharesRow(const Plan& plan, const Pass& pass, int64_t row_length);
 int64_t RowLength(const Group& group);
+// Elements of a row that a thread keeps in registers, at most.
+int64_t MostSteps(const CudaTeam& team);
 // The place of a turn among those of its pass.
 Index FlatTurn(const Pass& pass);
 

@@ -9,7 +9,6 @@ namespace {
 
 constexpr int64_t kManyTurns = 1 << 17;     // threads that fill a large GPU
 constexpr int64_t kSharedBytes = 40 << 10;  // of the 48 KB that need no asking
-constexpr int64_t kMostSteps = 32;          // elements of a row that a thread keeps in registers
 constexpr int64_t kLocalElements = 64;      // of a thread's own arrays
 
 int64_t Turns(const std::vector<Loop>& loops) {
@@ -77,6 +76,9 @@ bool RowsFit(const Plan& plan, const Group& group, const CudaTeam& team) {
 
 }  // namespace
 
+// A block of 1024 threads has 64 registers for each of them.
+int64_t MostSteps(const CudaTeam& team) { return team.threads >= 1024 ? 16 : 32; }
+
 int64_t RowLength(const Group& group) {
   int64_t length = 0;
   for (const Pass& pass : group.passes)
@@ -101,7 +103,7 @@ bool SharesRow(const Plan& plan, const Pass& pass, int64_t row_length) {
 std::set<int> RegisterRows(const Plan& plan, const Group& group, const CudaTeam& team) {
   if (team.kind != CudaTeam::Kind::kWarp && team.kind != CudaTeam::Kind::kBlock) return {};
   const int64_t length = RowLength(group);
-  if (length > kMostSteps * team.threads) return {};
+  if (length > MostSteps(team) * team.threads) return {};
   std::set<int> rows(group.rows.begin(), group.rows.end());
   for (const Pass& pass : group.passes) {
     const bool shares = SharesRow(plan, pass, length);

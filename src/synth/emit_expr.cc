@@ -298,9 +298,34 @@ std::string ExprWriter::UnaryText(const Expr& e) {
   return Call(MathText(math->plain, is_float), e);
 }
 
+// A product and a sum with one rounding, as the device's compiler would join them: said here so
+// that every compiler does the same. Empty when there is no product that nobody else uses.
+std::string ExprWriter::FusedText(const Expr& e) {
+  const std::string call = e.type == DType::kFloat32 ? "fmaf(" : "fma(";
+  const auto is_product = [&](const ExprPtr& arg) {
+    return arg->op == Op::kMul && !IsNamed(arg);
+  };
+  const auto plain = [&](const ExprPtr& arg) { return Unwrapped(Text(arg)); };
+  const bool subtracts = e.op == Op::kSub;
+  const ExprPtr& left = e.args[0];
+  const ExprPtr& right = e.args[1];
+  if (is_product(right)) {
+    const std::string factor = plain(right->args[0]);
+    return call + (subtracts ? "-(" + factor + ")" : factor) + ", " + plain(right->args[1]) +
+           ", " + plain(left) + ")";
+  }
+  if (!is_product(left)) return "";
+  return call + plain(left->args[0]) + ", " + plain(left->args[1]) + ", " +
+         (subtracts ? "-(" + plain(right) + ")" : plain(right)) + ")";
+}
+
 std::string ExprWriter::BinaryText(const Expr& e) {
   const bool is_float = IsFloat(e.args[0]->type);
   const char* infix = InfixOf(e.op);
+  if (cuda_ && is_float && (e.op == Op::kAdd || e.op == Op::kSub)) {
+    const std::string fused = FusedText(e);
+    if (!fused.empty()) return fused;
+  }
   if (infix != nullptr) {
     std::string text = "(" + Text(e.args[0]) + " " + infix + " " + Text(e.args[1]) + ")";
     if (IsSmallInt(e.type)) text = "static_cast<" + std::string(CppType(e.type)) + ">" + text;

@@ -63,6 +63,7 @@ class ExprWriter {
   std::string Call(const std::string& name, const Expr& e, const char* helper = nullptr);
   std::string UnaryText(const Expr& e);
   std::string BinaryText(const Expr& e);
+  std::string FusedText(const Expr& e);
   std::string CastText(const Expr& e);
   [[nodiscard]] std::string MathText(const char* name, bool is_float) const;
 

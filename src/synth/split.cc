@@ -10,8 +10,16 @@ namespace {
 constexpr int64_t kWorthSplitting = 1 << 16;
 constexpr int64_t kPieces = 64;
 
+// Of a product of matrices on a GPU: tiles of its result, and how many leave most of it idle.
+constexpr int64_t kFewTiles = 64;
+int64_t TilesOf(const Tensor& t) { return (t.numel() + 4095) / 4096; }
+
 bool ShouldSplit(const Tensor& t, const PlanOptions& options) {
-  if (t.kind != TensorKind::kReduce || IsArg(t.combine) || t.contraction) return false;
+  if (t.kind != TensorKind::kReduce || IsArg(t.combine)) return false;
+  if (t.contraction && options.blocks > 0)
+    return t.convolution.input < 0 && t.numel() >= 1 && TilesOf(t) <= kFewTiles &&
+           t.reduced.size() == 1 && t.terms() >= kWorthSplitting / 8;
+  if (t.contraction) return false;
   if (options.blocks > 0)
     return t.numel() >= 1 && t.numel() <= options.blocks / 8 && t.terms() >= kWorthSplitting / 4;
   return t.numel() >= 1 && t.numel() < 2 * options.threads &&
@@ -61,10 +69,12 @@ void InsertTensor(Program& program, int at, Tensor tensor) {
 
 void Split(Program& program, int id, const PlanOptions& options) {
   Tensor whole = program.tensors[static_cast<size_t>(id)];
-  const int64_t most =
+  int64_t most =
       options.blocks == 0
           ? kPieces
           : std::max<int64_t>(2, std::min(options.blocks / whole.numel(), whole.terms() / 4096));
+  if (whole.contraction)
+    most = std::max<int64_t>(2, std::min(4 * kFewTiles / TilesOf(whole), whole.terms() / 1024));
   const size_t axis = AxisToCut(whole, most);
   const int64_t extent = whole.reduced[axis];
   const int64_t pieces = PieceCount(extent, most);
@@ -75,7 +85,8 @@ void Split(Program& program, int id, const PlanOptions& options) {
   part.what = whole.what + " of one piece of " + std::to_string(pieces);
   part.shape.push_back(pieces);
   part.reduced[axis] = length;
-  const bool widen = whole.combine == Combine::kSum && whole.body->type == DType::kFloat32;
+  const bool widen =
+      whole.combine == Combine::kSum && whole.body->type == DType::kFloat32 && !whole.contraction;
   part.dtype = widen ? DType::kFloat64 : RegisterType(whole.body->type);
   const Index position =
       Index::Var(rank, pieces) * length + Index::Var(rank + 1 + static_cast<int>(axis), length);
@@ -92,6 +103,7 @@ void Split(Program& program, int id, const PlanOptions& options) {
         Select(InRange(position, 0, extent), part.body, Identity(whole.combine, part.body->type));
   Tensor joined = whole;
   joined.reduced = {pieces};
+  joined.contraction = false;
   std::vector<Index> at;
   for (int i = 0; i < rank; ++i) at.push_back(Index::Var(i, whole.shape[static_cast<size_t>(i)]));
   at.push_back(Index::Var(rank, pieces));

@@ -50,7 +50,23 @@ std::string CudaDriver::Open(int device) {
   if (result == 0) result = DeviceGet(&handle, device);
   if (result == 0) result = DevicePrimaryCtxRetain(&context, handle);
   if (result == 0) result = CtxSetCurrent(context);
+  if (result == 0) OpenPool(library, handle);
   return result == 0 ? "" : "the GPU cannot be used: " + ErrorText(result);
+}
+
+// Without this the pool gives its memory back to the system at every synchronization, and a
+// temporary of a candidate costs more than its kernels.
+void CudaDriver::OpenPool(void* library, int device) {
+  constexpr int kReleaseThreshold = 4;  // CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+  const bool found = Find(library, "cuMemAllocAsync", MemAllocAsync) &&
+                     Find(library, "cuMemFreeAsync", MemFreeAsync) &&
+                     Find(library, "cuDeviceGetDefaultMemPool", DeviceGetDefaultMemPool) &&
+                     Find(library, "cuMemPoolSetAttribute", MemPoolSetAttribute);
+  Handle pool = nullptr;
+  uint64_t keep = ~uint64_t{0};
+  const bool works = found && DeviceGetDefaultMemPool(&pool, device) == 0 &&
+                     MemPoolSetAttribute(pool, kReleaseThreshold, &keep) == 0;
+  if (!works) MemAllocAsync = nullptr;
 }
 
 std::string CudaDriver::ErrorText(Result result) const {

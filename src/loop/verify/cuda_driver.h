@@ -31,6 +31,11 @@ struct CudaDriver {
   Result (*OccupancyMaxActiveBlocksPerMultiprocessor)(int*, Handle, int, size_t) = nullptr;
   Result (*MemAlloc)(Address*, size_t) = nullptr;
   Result (*MemFree)(Address) = nullptr;
+  // Memory in a stream's order, from the driver's pool. Absent before CUDA 11.2.
+  Result (*MemAllocAsync)(Address*, size_t, Handle) = nullptr;
+  Result (*MemFreeAsync)(Address, Handle) = nullptr;
+  Result (*DeviceGetDefaultMemPool)(Handle*, int) = nullptr;
+  Result (*MemPoolSetAttribute)(Handle, int, void*) = nullptr;
   Result (*Memcpy)(Address, Address, size_t) = nullptr;
   Result (*MemcpyAsync)(Address, Address, size_t, Handle) = nullptr;
   Result (*MemsetD8Async)(Address, unsigned char, size_t, Handle) = nullptr;
@@ -48,7 +53,11 @@ struct CudaDriver {
   // Loads the library and takes the device's primary context for this thread. Empty, or why it did
   // not work.
   std::string Open(int device);
+  [[nodiscard]] bool has_pool() const { return MemAllocAsync != nullptr; }
   [[nodiscard]] std::string ErrorText(Result result) const;
+
+ private:
+  void OpenPool(void* library, int device);
 };
 
 }  // namespace kerf::verify

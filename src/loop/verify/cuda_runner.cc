@@ -29,6 +29,8 @@ struct Api {
   int (*occupancy)(const void*, int, size_t, int*);
   int (*stream)(void**, int);
   int (*event)(void**, int, void*, float*, void*);
+  int (*allocate_async)(void**, size_t, void*);
+  int (*release_async)(void*, void*);
 };
 
 constexpr int kInvalidSymbol =
@@ -127,10 +129,23 @@ int ApiEvent(void** event, int what, void* stream, float* milliseconds, void* ot
   }
 }
 
-constexpr Api kApi = {1,         ApiLaunch,    ApiAllocate,    ApiRelease,
-                      ApiCopy,   ApiFill,      ApiSynchronize, ApiAllowShared,
-                      ApiSymbol, ApiAttribute, ApiOccupancy,   ApiStream,
-                      ApiEvent};
+int ApiAllocateAsync(void** out, size_t bytes, void* stream) {
+  if (!own->driver().has_pool()) return ApiAllocate(out, bytes);
+  CudaDriver::Address at = 0;
+  const int result = own->driver().MemAllocAsync(&at, bytes == 0 ? 1 : bytes, stream);
+  *out = reinterpret_cast<void*>(at);  // NOLINT
+  return result;
+}
+int ApiReleaseAsync(void* p, void* stream) {
+  if (own->driver().has_pool()) return own->driver().MemFreeAsync(At(p), stream);
+  const int result = own->driver().StreamSynchronize(stream);
+  return result != 0 ? result : ApiRelease(p);
+}
+
+constexpr Api kApi = {2,         ApiLaunch,        ApiAllocate,    ApiRelease,
+                      ApiCopy,   ApiFill,          ApiSynchronize, ApiAllowShared,
+                      ApiSymbol, ApiAttribute,     ApiOccupancy,   ApiStream,
+                      ApiEvent,  ApiAllocateAsync, ApiReleaseAsync};
 
 }  // namespace
 
