@@ -11,7 +11,9 @@ namespace {
 // Independent partial results that hide the latency of additions: four vectors of eight floats.
 constexpr int64_t kLanes = 32;
 // Terms that float32 partial sums may have before they go over to float64 (docs/synth.md).
-constexpr int64_t kLongSum = 32768;
+constexpr int64_t kLongSum = 4096;
+// The same where a column has one sum: a plain loop, which budgets for reductions allow for.
+constexpr int64_t kLongColumn = 16384;
 constexpr int64_t kWorthBlocks = 1024;
 
 }  // namespace
@@ -39,10 +41,11 @@ DType GroupEmitter::AccumulatorType(const Pass& pass, const Statement& s) const 
   const Tensor& t = tensor(s.tensor);
   // A running sum is as long as the axis; the reference keeps it in float64 too.
   if (Scans(s) && s.value->type == DType::kFloat32 &&
-      (t.combine == Combine::kSum || t.combine == Combine::kProd))
+      (t.combine == Combine::kSum || t.combine == Combine::kProd ||
+       t.combine == Combine::kLogSumExp))
     return DType::kFloat64;
   if (t.combine == Combine::kSum && s.value->type == DType::kFloat32 && Reduces(s) &&
-      (t.wide || t.terms() > kLongSum) && !UsesBlocks(pass, s))
+      (t.wide || t.terms() > (lanes() ? kLongColumn : kLongSum)) && !UsesBlocks(pass, s))
     return DType::kFloat64;
   return s.value->type;
 }
@@ -68,7 +71,7 @@ std::string GroupEmitter::JoinText(Combine combine, DType type, const std::strin
       return a + " & " + b;
     case Combine::kLogSumExp:
       helpers_.insert("log_add_exp");
-      return "log_add_exp(" + a + ", " + b + ")";
+      return "log_add_exp<" + std::string(CppType(type)) + ">(" + a + ", " + b + ")";
     case Combine::kArgMax:
     case Combine::kArgMin:
       break;
@@ -341,7 +344,7 @@ void GroupEmitter::EmitVectorLoop(const Pass& pass, const Loop& loop, const Boun
 void GroupEmitter::EmitBlockedSum(const Pass& pass, const Loop& loop) {
   const Bounds bounds = BoundsOf(pass, loop.var, loop.extent, "0", std::to_string(loop.extent));
   code_.Comment("float32 within a block of kBlock terms, float64 across blocks.");
-  code_.Line("constexpr int64_t kBlock = 8192;");
+  code_.Line("constexpr int64_t kBlock = 4096;");
   code_.Line("const int64_t last = " + bounds.end + ";");
   code_.Open("for (int64_t block = " + bounds.begin + "; block < last; block += kBlock)");
   code_.Line("const int64_t block_end = std::min(block + kBlock, last);");

@@ -13,7 +13,7 @@ class Model(nn.Module):
                 torch.softmax(x, 1),
                 x.sum(0),
                 x.var(1),
-                F.layer_norm(x, (33,)),
+                F.layer_norm(x, (33,)).abs() + 1,
                 x @ y.t(),
                 torch.cumsum(x, 1),
                 torch.sort(x, 1)[0],

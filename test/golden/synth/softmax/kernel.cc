@@ -31,13 +31,17 @@ static inline T max_nan(T a, T b) {
   return (a < b || b != b) ? b : a;
 }
 
-// Joins the lanes of a sum in pairs.
+// Joins the lanes of a sum in pairs; floats in double precision, because it costs nothing here.
 template <typename T, int kCount>
-static inline T fold_sum(T (&lanes)[kCount]) {
-  for (int width = kCount / 2; width > 0; width /= 2) {
-    for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+static inline T fold_sum(const T (&lanes)[kCount]) {
+  using Wide = std::conditional_t<std::is_same_v<T, float>, double, T>;
+  Wide sums[kCount / 2];
+  for (int lane = 0; lane < kCount / 2; ++lane)
+    sums[lane] = static_cast<Wide>(lanes[lane]) + static_cast<Wide>(lanes[lane + kCount / 2]);
+  for (int width = kCount / 4; width > 0; width /= 2) {
+    for (int lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
   }
-  return lanes[0];
+  return static_cast<T>(sums[0]);
 }
 
 // Joins the lanes of any other reduction.
