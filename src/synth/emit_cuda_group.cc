@@ -613,11 +613,19 @@ class CudaGroupEmitter : public CudaWriter {
     for (size_t i = 0; i < kept.size(); ++i) code_.Close();
   }
 
+  // Sums of float32 meet in float64: that costs a few additions for each row, and means are taken
+  // from what they are the mean of.
+  [[nodiscard]] DType JoinType(const Statement& s) const {
+    const DType type = AccumulatorType(s);
+    return type == DType::kFloat32 && tensor(s.tensor).combine == Combine::kSum ? DType::kFloat64
+                                                                                : type;
+  }
+
   void JoinTeam(const Statement& s) {
     const Tensor& t = tensor(s.tensor);
     const std::string acc = name(s.tensor) + "_acc";
     const std::string place = name(s.tensor) + "_place";
-    const DType type = AccumulatorType(s);
+    const DType type = JoinType(s);
     const std::string cpp = CppType(type);
     const std::string parts = name(s.tensor) + "_parts";
     const std::string places = name(s.tensor) + "_places";
@@ -645,7 +653,9 @@ class CudaGroupEmitter : public CudaWriter {
                                                           : "column_join";
     context_.helpers.insert(word);
     const std::string shared = team_.kind == Kind::kWarp ? "" : ", " + parts;
-    code_.Line(acc + " = " + word + "<" + threads + ">(" + acc + shared + ", " +
+    const bool widened = type != AccumulatorType(s);
+    code_.Line((widened ? "const double " + acc + "_all = " : acc + " = ") + word + "<" + threads +
+               ">(" + (widened ? "(double)" : "") + acc + shared + ", " +
                JoinFunction(t.combine, type) + ");");
   }
 
@@ -655,10 +665,11 @@ class CudaGroupEmitter : public CudaWriter {
       const Tensor& t = tensor(s.tensor);
       if (join) JoinTeam(s);
       const bool arg = IsArg(t.combine);
+      const DType type = arg ? DType::kInt64 : join ? JoinType(s) : AccumulatorType(s);
       std::string result = name(s.tensor) + (arg ? "_place" : "_acc");
+      if (!arg && type != AccumulatorType(s)) result += "_all";
       const std::string cpp = CppType(t.dtype);
-      if (cpp != CppType(arg ? DType::kInt64 : AccumulatorType(s)))
-        result = "(" + cpp + ")" + result;
+      if (cpp != CppType(type)) result = "(" + cpp + ")" + result;
       if (IsScalar(s.tensor)) {
         code_.Line("const " + cpp + " " + ScalarName(s.tensor) + " = " + result + ";");
         result = ScalarName(s.tensor);

@@ -35,9 +35,9 @@ __global__ void __launch_bounds__(1024) step1_sum(const float* __restrict__ inpu
     const float v0 = input0[row * 12000 + k * 40 + col];
     sum__acc += v0 * v0;
   }
-  __shared__ float sum__parts[32][32];
-  sum__acc = column_join<32>(sum__acc, sum__parts, [](float a, float b) { return a + b; });
-  if (rank == 0) sum_[row * 40 + col] = sum__acc;
+  __shared__ double sum__parts[32][32];
+  const double sum__acc_all = column_join<32>((double)sum__acc, sum__parts, [](double a, double b) { return a + b; });
+  if (rank == 0) sum_[row * 40 + col] = (float)sum__acc_all;
 }
 
 KERF_KERNEL(call) {

@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(128) step1_softmax(const float* __restrict__ i
       sum_of_exponentials_acc += exp_x_maximum_now;
     }
   }
-  __shared__ float sum_of_exponentials_parts[4];
-  sum_of_exponentials_acc = block_join<128>(sum_of_exponentials_acc, sum_of_exponentials_parts, [](float a, float b) { return a + b; });
-  const float sum_of_exponentials = sum_of_exponentials_acc;
+  __shared__ double sum_of_exponentials_parts[4];
+  const double sum_of_exponentials_acc_all = block_join<128>((double)sum_of_exponentials_acc, sum_of_exponentials_parts, [](double a, double b) { return a + b; });
+  const float sum_of_exponentials = (float)sum_of_exponentials_acc_all;
   // inverse sum
   const float inverse_sum = 1.0f / sum_of_exponentials;
   // softmax
