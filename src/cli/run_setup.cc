@@ -8,6 +8,7 @@
 #include "base/cache_dir.h"
 #include "cli/build_info.h"
 #include "cli/recorded_replies.h"
+#include "cli/render/output.h"
 #include "cli/run_request.h"
 #include "loop/conduct/hardware.h"
 #include "loop/conduct/task_record.h"
