@@ -64,7 +64,7 @@ TEST(Cli, HelpIsOneScreen) {
   EXPECT_EQ(outcome.stdout_text, Kerf({}).stdout_text);
   EXPECT_EQ(outcome.stdout_text, Kerf({"-h"}).stdout_text);
   const std::string& text = outcome.stdout_text;
-  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 40);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 52);
   EXPECT_THAT(text, HasSubstr("doctor"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("\x1b")));
 }
