@@ -11,7 +11,11 @@ void GiveScan(Lowerer& l, Combine combine, const std::string& what) {
   const Shape shape = l.tensor(id).shape;
   const ExprPtr x = Cast(l.At(id, Vars(shape)), type);
   if (shape.empty()) return l.Give(0, x);
-  l.Give(0, l.Scan(combine, l.OutType(), shape, WrapAxis(l.Int("dim", 0), shape.size()), x, what));
+  const size_t axis = WrapAxis(l.Int("dim", 0), shape.size());
+  // An axis of one element has no loop of its own: whoever ran along "the scan's loop" would run
+  // along a neighbour's.
+  if (shape[axis] == 1) return l.Give(0, x);
+  l.Give(0, l.Scan(combine, l.OutType(), shape, axis, x, what));
 }
 
 void Cumsum(Lowerer& l) { GiveScan(l, Combine::kSum, "running sum"); }

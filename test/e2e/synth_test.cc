@@ -164,8 +164,6 @@ class SynthesizedRandomGraph : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(SynthesizedRandomGraph, PassesTheVerifier) {
   if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
-  // docs/measurements.md has what is known about it.
-  if (GetParam() == 5) GTEST_SKIP() << "known to be wrong: sums over rows of width 1 beside a flip";
   TempDir dir;
   const std::string task = dir.path() + "/random_torch.py";
   const std::string text = RandomTask(GetParam()).Text();
