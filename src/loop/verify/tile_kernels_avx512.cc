@@ -88,7 +88,10 @@ class DoubleWindow {
     const __m512i exponent = _mm512_srli_epi64(_mm512_castpd_si512(size), 52);
     const __mmask8 not_zero = _mm512_test_epi64_mask(exponent, exponent);
     const __m512i slot = _mm512_maskz_sub_epi64(not_zero, exponent, before_);
-    if (_mm512_cmpgt_epu64_mask(slot, _mm512_set1_epi64(kWindow - 1)) != 0) [[unlikely]] {
+    // The slot 0 belongs to the exponent 0, not to the one right below the window.
+    const __m512i inside = _mm512_sub_epi64(slot, _mm512_set1_epi64(1));
+    if (_mm512_mask_cmpgt_epu64_mask(not_zero, inside, _mm512_set1_epi64(kWindow - 2)) != 0)
+        [[unlikely]] {
       return _mm512_i64gather_pd(exponent, floors_, 8);
     }
     const __mmask8 upper = _mm512_cmpgt_epu64_mask(slot, _mm512_set1_epi64(15));
@@ -122,7 +125,9 @@ class FloatWindow {
     const __m512i exponent = _mm512_srli_epi32(_mm512_castps_si512(size), 23);
     const __mmask16 not_zero = _mm512_test_epi32_mask(exponent, exponent);
     const __m512i slot = _mm512_maskz_sub_epi32(not_zero, exponent, before_);
-    if (_mm512_cmpgt_epu32_mask(slot, _mm512_set1_epi32(kWindow - 1)) != 0) [[unlikely]] {
+    const __m512i inside = _mm512_sub_epi32(slot, _mm512_set1_epi32(1));
+    if (_mm512_mask_cmpgt_epu32_mask(not_zero, inside, _mm512_set1_epi32(kWindow - 2)) != 0)
+        [[unlikely]] {
       return FromMemory(exponent);
     }
     return _mm512_permutex2var_ps(table_[0], slot, table_[1]);

@@ -187,6 +187,41 @@ TEST_F(TileKernels, AgreeWithTheSlowOneOnOrdinaryValues) {
   }
 }
 
+// The floors of some exponents are kept in registers: every magnitude must still find its own, those
+// right outside the kept ones too.
+TEST_F(TileKernels, FindTheFloorOfEveryExponent) {
+  limits_.relative = 0;
+  for (const Simd simd : Available()) {
+    for (const DType type : {DType::kFloat64, DType::kFloat32}) {
+      const TileKernel kernel = FindTileKernel(type, DType::kFloat64, simd);
+      if (kernel == nullptr) continue;
+      constexpr int kLowest = -60;
+      constexpr int64_t kCount = 112;
+      OwnedTensor expected(DType::kFloat64, {kCount});
+      OwnedTensor candidate(type, {kCount});
+      for (int64_t i = 0; i < kCount; ++i) {
+        const double value = std::ldexp(1.0, kLowest + static_cast<int>(i / 2));
+        const auto exponent = static_cast<size_t>(kLowest + i / 2 + 1023);
+        // Just inside and just outside of what this exponent allows.
+        floors_[exponent] = std::ldexp(1.0 + static_cast<double>(exponent % 7) / 8,
+                                       static_cast<int>(exponent) - 1023 - 4);
+        candidate.Set(i, value + floors_[exponent] * (i % 2 == 0 ? 0.99 : 1.01));
+        expected.Set(i, value);
+      }
+      TileSums sums;
+      const auto findings = std::make_unique<TileFindings>();
+      kernel({candidate.bytes.data(), expected.bytes.data(), nullptr, kCount}, limits_, 1, sums,
+             *findings);
+      for (int64_t i = 0; i < kCount; ++i) {
+        const bool beyond = (findings->beyond[static_cast<size_t>(i) / 64] >> (i % 64) & 1) != 0;
+        EXPECT_EQ(beyond, i % 2 == 1)
+            << "2^" << kLowest + i / 2 << " " << DTypeName(type) << " simd "
+            << static_cast<int>(simd);
+      }
+    }
+  }
+}
+
 TEST_F(TileKernels, TakeTheMagnitudesThatAreGiven) {
   for (const Simd simd : Available()) {
     for (size_t count = 0; count <= 40; ++count) {
