@@ -120,6 +120,12 @@ class Framework:
         array = numpy_framework.draw_like(self._array(tensor), shape)
         return mindspore.Tensor(array).astype(tensor.dtype)
 
+    def shake(self, tensor, amount):
+        return mindspore.Tensor(_numpy().shake(self._array(tensor), amount)).astype(tensor.dtype)
+
+    def distance(self, one, other, unit):
+        return mindspore.Tensor(_numpy().distance(self._array(one), self._array(other), unit))
+
     def perturb(self, tensor):
         return mindspore.Tensor(_numpy().perturb(self._array(tensor))).astype(tensor.dtype)
 

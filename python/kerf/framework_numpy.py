@@ -152,5 +152,17 @@ class Framework:
         flipped = numpy.flip(tensor).copy() if tensor.ndim else tensor
         return tensor + numpy.asarray(1, dtype) if numpy.array_equal(flipped, tensor) else flipped
 
+    def shake(self, tensor, amount):
+        """Every element off by that share of itself, up or down, the same way each time."""
+        if self.dtype(tensor) not in frameworks.FLOATS:
+            return tensor
+        signs = numpy.random.default_rng(tensor.size).integers(0, 2, tensor.shape) * 2 - 1
+        return tensor * (1 + amount * signs)
+
+    def distance(self, one, other, unit):
+        """|one - other| in units of `unit`, in float32."""
+        with numpy.errstate(all="ignore"):
+            return numpy.asarray(abs(one - other) / unit, dtype="float32")
+
     def compiled(self, model):
         raise NotImplementedError("numpy has no compiler")

@@ -191,5 +191,17 @@ class Framework:
         flipped = tensor.flip(tuple(range(tensor.dim())))
         return tensor + 1 if torch.equal(flipped, tensor) else flipped
 
+    def shake(self, tensor, amount):
+        """Every element off by that share of itself, up or down, the same way each time."""
+        if not (tensor.is_floating_point() or tensor.is_complex()):
+            return tensor
+        generator = torch.Generator().manual_seed(tensor.numel())
+        signs = torch.randint(0, 2, tensor.shape, generator=generator) * 2 - 1
+        return tensor.detach() * (1 + amount * signs.to(torch.float64))
+
+    def distance(self, one, other, unit):
+        """|one - other| in units of `unit`, in float32."""
+        return ((one - other).abs() / unit).to(torch.float32)
+
     def compiled(self, model):
         return torch.compile(model)

@@ -11,6 +11,10 @@ from kerf.task_module import describe, stage
 # A run as short as this is repeated: the first one also pays for what the framework sets up once.
 SHORT_NS = 250_000_000
 
+# How far the inputs are moved to see how much the outputs follow: far above the roundings of float64, far below
+# those of float32.
+SHAKE = 2.0**-30
+
 
 def stored_length(entry):
     """Bytes of a tensor in its file, from its entry in the manifest."""
@@ -84,11 +88,13 @@ class Case:
             self.entry["reference_ns"] = min(self.entry["reference_ns"], time.perf_counter_ns() - begin)
             self._notice_changes()
         nothing = [None] * len(self.entry["outputs"])
-        self.entry.update(oracle=nothing, oracle_note="", lower=nothing, lower_precision="")
+        self.entry.update(oracle=nothing, oracle_note="", lower=nothing, lower_precision="", condition=nothing)
         if with_oracle:
-            self._write_oracle(writer)
+            exact = self._write_oracle(writer)
         if with_lower:
             self._write_lower(writer)
+        if with_oracle:
+            self._write_condition(writer, exact)
         writer.close()
 
     # What the reference did to its inputs.
@@ -133,21 +139,26 @@ class Case:
 
     # The same in another precision.
 
-    def _rerun(self, table, dtype):
+    def _rerun(self, table, dtype, change=None):
         framework = self.framework
         model = framework.copy_model(self.model)
         framework.cast_model(model, table)
         call = self.fresh_call().map_tensors(framework, lambda tensor: framework.cast(tensor, table))
+        if change:
+            for name, tensor in list(framework.tensors_of(model)):
+                framework.set_tensor(model, name, change(tensor))
+            call = call.map_tensors(framework, change)
         with framework.computing_in(dtype):
             return values.outputs_of(framework, framework.call(model, call))[0]
 
     def _write_oracle(self, writer):
+        """Returns the tensors it wrote, None for each output without one."""
         try:
             found = self._rerun(frameworks.ORACLE, "float64")
         except BaseException as error:
             self.entry["oracle_note"] = f"the reference does not run in float64: {describe(error)}"[:500]
-            return
-        notes, oracle = [], []
+            return [None] * len(self.entry["outputs"])
+        notes, oracle, exact = [], [], []
         for entry, (name, tensor) in _pairs(self.entry["outputs"], found):
             wanted = frameworks.oracle_dtype(entry["dtype"])
             got = None if tensor is None else self.framework.dtype(tensor)
@@ -159,7 +170,27 @@ class Case:
                 oracle.append(None)
             else:
                 oracle.append(self._tensor_entry(writer, name, tensor))
+            exact.append(tensor if oracle[-1] else None)
         self.entry["oracle"], self.entry["oracle_note"] = oracle, "; ".join(notes)
+        return exact
+
+    def _write_condition(self, writer, exact):
+        """How far each output element moves with its inputs: what roundings of the steps before it cost."""
+        wanted = [tensor is not None and entry["dtype"] in ("float32", "float64")
+                  for entry, tensor in zip(self.entry["outputs"], exact)]
+        if not any(wanted):
+            return
+        framework = self.framework
+        try:
+            found = self._rerun(frameworks.ORACLE, "float64", lambda tensor: framework.shake(tensor, SHAKE))
+        except BaseException:  # a reference that refuses such inputs tells nothing here
+            return
+        condition = []
+        for index, (entry, (name, tensor)) in enumerate(_pairs(self.entry["outputs"], found)):
+            usable = wanted[index] and tensor is not None and framework.shape(tensor) == entry["shape"]
+            moved = framework.distance(tensor, exact[index], SHAKE) if usable else None
+            condition.append(self._tensor_entry(writer, name, moved) if usable else None)
+        self.entry["condition"] = condition
 
     def _write_lower(self, writer):
         dtype = next((entry["dtype"] for entry in self.entry["outputs"] if entry["dtype"] in frameworks.FLOATS), "")

@@ -249,6 +249,21 @@ class TorchRunnerTest(TaskTest):
                 """)
             self.assertEqual([entry["value"] for entry in document["init"]], [8, 2.0])
 
+    def test_tells_how_far_outputs_move_with_their_inputs(self):
+        document = self.manifest("""
+            class Model(nn.Module):
+                def forward(self, x):
+                    return x * 3, x - x.mean(), (x > 0)
+            """)
+        case = document["cases"][0]
+        product, difference, nothing = case["condition"]
+        exact = [self.tensor(case, entry) for entry in case["oracle"]]
+        moved = self.tensor(case, product).double()
+        self.assertTrue(((moved - exact[0].abs()).abs() <= 1e-5 * exact[0].abs()).all())
+        moved = self.tensor(case, difference).double()
+        self.assertGreater((moved / exact[1].abs()).max().item(), 1.01)
+        self.assertIsNone(nothing)
+
     def test_runs_in_the_next_lower_precision(self):
         document = self.manifest("""
             class Model(nn.Module):

@@ -265,6 +265,8 @@ class ManifestReader {
         one.oracle = ReadOptionalTensors();
       } else if (key == "lower") {
         one.lower = ReadOptionalTensors();
+      } else if (key == "condition") {
+        one.condition = ReadOptionalTensors();
       } else if (key == "oracle_note") {
         json_.ReadString(one.oracle_note);
       } else if (key == "lower_precision") {
@@ -275,6 +277,7 @@ class ManifestReader {
         json_.Skip();
       }
     }
+    if (one.condition.empty()) one.condition.resize(one.outputs.size());
     return one;
   }
 
@@ -357,6 +360,10 @@ class ManifestReader {
                     std::to_string(one.oracle.size()) + " oracles and " +
                     std::to_string(one.lower.size()) + " lower-precision outputs");
     }
+    if (one.condition.size() != one.outputs.size()) {
+      return Broken("a case has " + std::to_string(one.outputs.size()) + " outputs and " +
+                    std::to_string(one.condition.size()) + " conditions");
+    }
     for (size_t i = 0; i < one.outputs.size(); ++i) {
       const TensorSpec& output = one.outputs[i].spec;
       if (one.oracle[i].has_value()) {
@@ -369,6 +376,11 @@ class ManifestReader {
       if (one.lower[i].has_value() && one.lower[i]->spec != output) {
         return Broken("the lower-precision run of " + output.ToString() + " gave " +
                       one.lower[i]->spec.ToString());
+      }
+      const TensorSpec moved{DType::kFloat32, output.shape};
+      if (one.condition[i].has_value() && one.condition[i]->spec != moved) {
+        return Broken("the condition of " + output.ToString() + " is " +
+                      one.condition[i]->spec.ToString());
       }
     }
     KERF_RETURN_IF_ERROR(CheckOrder(InputTensors(one)));
@@ -402,7 +414,7 @@ class ManifestReader {
   static std::vector<const StoredTensor*> OutputTensors(const ReferenceCase& one) {
     std::vector<const StoredTensor*> tensors;
     for (const StoredTensor& output : one.outputs) tensors.push_back(&output);
-    for (const auto* optional : {&one.oracle, &one.lower}) {
+    for (const auto* optional : {&one.oracle, &one.lower, &one.condition}) {
       for (const auto& tensor : *optional) {
         if (tensor.has_value()) tensors.push_back(&*tensor);
       }

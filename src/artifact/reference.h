@@ -44,6 +44,7 @@ struct ReferenceCase {
   // One for each output.
   std::vector<std::optional<StoredTensor>> oracle;
   std::vector<std::optional<StoredTensor>> lower;
+  std::vector<std::optional<StoredTensor>> condition;
   std::string oracle_note;  // why an oracle is missing
   std::string lower_precision;
   int64_t reference_ns = 0;  // one run of the reference

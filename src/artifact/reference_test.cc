@@ -105,6 +105,12 @@ TEST(ParseManifest, RefusesValuesThatAreNotOfTheirKind) {
 TEST(ParseManifest, RefusesAnOracleThatDoesNotFitItsOutput) {
   EXPECT_THAT(WhyNot(With("\"float64\"", "\"float32\"")), HasSubstr("oracle of float32[2, 3]"));
   EXPECT_THAT(WhyNot(With("\"lower\": [null]", "\"lower\": []")), HasSubstr("0 lower"));
+  const auto conditioned = [](const std::string& entries) {
+    return With("\"lower\": [null]", "\"lower\": [null], \"condition\": " + entries);
+  };
+  EXPECT_THAT(WhyNot(conditioned("[null, null]")), HasSubstr("2 conditions"));
+  EXPECT_THAT(WhyNot(conditioned(R"([{"dtype": "float64", "shape": [2, 3], "offset": 4096}])")),
+              HasSubstr("condition of float32[2, 3]"));
 }
 
 TEST(ParseManifest, LetsIntegersBeTheirOwnOracle) {

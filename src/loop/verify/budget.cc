@@ -136,9 +136,20 @@ class BudgetMaker {
     return std::min(from_output, 8 * root * profile.error[static_cast<size_t>(exponent)]);
   }
 
+  // What roundings in the steps before an element cost where large terms cancel in it: the
+  // difference of an element and a mean is as wrong as the mean. A reference that sums in float64
+  // does not show it. Never more than a few roundings of the typical element.
+  void FindCancellation() {
+    if (!expected_.condition || !expected_.oracle) return;
+    const double most = 8 * u_ * budget_.classes_[0].rms_expected;
+    cancelled_ = TypicalConditions(bins_);
+    for (double& error : cancelled_) error = std::min(8 * u_ * error, most);
+  }
+
   void MakeFloors() {
     ErrorProfile profile = MakeProfile(bins_, u_);
     budget_.rounded_once_ = profile.rounded_once && !budget_.weak_oracle_;
+    FindCancellation();
     const double underflow = UnderflowAllowance(dtype_);
     const int low = kBias + FormatOf(dtype_).min_exponent;
     for (int e = 0; e < static_cast<int>(kExponents); ++e) {
@@ -153,7 +164,9 @@ class BudgetMaker {
       }
       plain_loop_[static_cast<size_t>(e)] = PlainLoopError(profile, capped);
       budget_.floors_[static_cast<size_t>(e)] =
-          std::max(allowance_.growth * error, plain_loop_[static_cast<size_t>(e)]) + underflow;
+          std::max({allowance_.growth * error, plain_loop_[static_cast<size_t>(e)],
+                    cancelled_[static_cast<size_t>(e)]}) +
+          underflow;
     }
     for (int e = 0; e < low; ++e) {
       budget_.floors_[static_cast<size_t>(e)] = budget_.floors_[static_cast<size_t>(low)];
@@ -166,12 +179,15 @@ class BudgetMaker {
       MagnitudeClass& cls = budget_.classes_[c];
       if (cls.count == 0) continue;
       long double plain2 = 0;
+      long double cancelled2 = 0;
       long double budget2 = 0;
       for (int e = 0; e < ends_[c]; ++e) {
         const auto count = static_cast<long double>(bins_[static_cast<size_t>(e)].count);
         if (count == 0) continue;
         const long double plain = plain_loop_[static_cast<size_t>(e)];
         plain2 += count * plain * plain;
+        const long double cancelled = cancelled_[static_cast<size_t>(e)];
+        cancelled2 += count * cancelled * cancelled;
         const long double element =
             budget_.relative_ * u_ * PowerOfTwo(e + 1) + budget_.floors_[static_cast<size_t>(e)];
         budget2 += count * element * element;
@@ -179,10 +195,14 @@ class BudgetMaker {
       const auto n = static_cast<double>(cls.count);
       // A few elements may all be near their budgets; many may not.
       const double share = std::clamp(4 / std::sqrt(n), 0.5, 1.0);
+      // Errors of one mean are those of all its elements.
+      cancelled_rms_[c] = std::max(share, cls.count < 32 ? 1.0 : 0.5) *
+                          static_cast<double>(std::sqrt(cancelled2 / n));
       const double underflow = UnderflowAllowance(dtype_);
       cls.rms_limit = std::max({allowance_.rms_growth * cls.rms_reference_error,
                                 share * allowance_.relative * u_ * cls.rms_expected,
-                                share * static_cast<double>(std::sqrt(plain2 / n)), underflow});
+                                share * static_cast<double>(std::sqrt(plain2 / n)),
+                                cancelled_rms_[c], underflow});
       if (cls.count < 32)
         cls.rms_limit = std::max(cls.rms_limit, static_cast<double>(std::sqrt(budget2 / n)));
     }
@@ -195,7 +215,7 @@ class BudgetMaker {
       MagnitudeClass& cls = budget_.classes_[c];
       const double least =
           std::max({2 * cls.rms_reference_error, allowance_.least_rms * u_ * cls.rms_expected,
-                    UnderflowAllowance(dtype_)});
+                    cancelled_rms_[c], UnderflowAllowance(dtype_)});
       const double wanted = std::max(*cls.rms_lower_error / 4, least);
       if (c == 0 && wanted < cls.rms_limit) budget_.tightened_ = wanted / cls.rms_limit;
       cls.rms_limit = std::min(cls.rms_limit, wanted);
@@ -205,7 +225,7 @@ class BudgetMaker {
     budget_.relative_ = std::max(scale * budget_.relative_, allowance_.least_relative);
     for (size_t e = 0; e < kExponents; ++e) {
       double& floor = budget_.floors_[e];
-      const double least = 2 * profile_.error[e] + underflow;
+      const double least = std::max(2 * profile_.error[e], cancelled_[e]) + underflow;
       floor = std::min(floor, std::max(scale * floor, least));
     }
     const TensorView& lower = *expected_.lower;
@@ -224,16 +244,18 @@ class BudgetMaker {
   ExponentBins bins_;
   ErrorProfile profile_;
   std::array<double, kExponents> plain_loop_{};
+  std::array<double, kExponents> cancelled_{};
+  std::array<double, kClassCount> cancelled_rms_{};
   std::array<int, kClassCount> ends_{static_cast<int>(kExponents), 0, 0};
 };
 
 Budget Budget::Make(const Expected& expected, int threads) {
   const TensorSpec& spec = expected.reference.spec;
-  for (const auto* view : {&expected.oracle, &expected.lower}) {
+  for (const auto* view : {&expected.oracle, &expected.lower, &expected.condition}) {
     KERF_CHECK(!view->has_value() || (*view)->spec.shape == spec.shape,
                "what is expected of one output has one shape");
     KERF_CHECK(!view->has_value() || IsComplex((*view)->spec.dtype) == IsComplex(spec.dtype),
-               "a complex output has a complex oracle");
+               "a complex output has a complex oracle, and no condition");
   }
   if (!IsFloat(spec.dtype) && !IsComplex(spec.dtype)) {
     Budget budget;

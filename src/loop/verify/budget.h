@@ -34,6 +34,9 @@ struct Expected {
   std::optional<TensorView> lower;
   // How many terms go into one element (reduction_length.h).
   double reduction_length = 1;
+  // How far each element moves when the inputs move by their own size times a small number, in
+  // units of that number: float32.
+  std::optional<TensorView> condition;
 
   // The oracle where there is one.
   [[nodiscard]] const TensorView& wanted() const { return oracle ? *oracle : reference; }

@@ -125,6 +125,9 @@ Expected Expectations::expected(size_t i, size_t k) const {
   expected.reference = View(file, one.outputs.at(k));
   if (k < one.oracle.size() && one.oracle[k]) expected.oracle = View(file, *one.oracle[k]);
   if (k < one.lower.size() && one.lower[k]) expected.lower = View(file, *one.lower[k]);
+  if (k < one.condition.size() && one.condition[k]) {
+    expected.condition = View(file, *one.condition[k]);
+  }
   expected.reduction_length = EstimateReductionLength(InputSpecs(one), one.outputs[k].spec);
   return expected;
 }

@@ -34,6 +34,7 @@ struct Scratch {
   std::array<double, kTileElements> reference;
   std::array<double, kTileElements> wanted;
   std::array<double, kTileElements> lower;
+  std::array<double, kTileElements> condition;
 };
 
 const char* At(const TensorView& view, int64_t component) {
@@ -71,6 +72,7 @@ class Collector {
       wanted = s.wanted.data();
     }
     if (expected_.lower) decode(*expected_.lower, s.lower.data());
+    if (expected_.condition) decode(*expected_.condition, s.condition.data());
     for (size_t i = 0; i < count; ++i) {
       const double error = std::fabs(s.reference[i] - wanted[i]);
       if (!std::isfinite(error)) continue;
@@ -89,6 +91,10 @@ class Collector {
         const double counted =
             std::isfinite(lower_error) ? lower_error : std::max(std::fabs(wanted[i]), error);
         bin.sum_lower_error2 += (counted * unit) * (counted * unit);
+      }
+      if (expected_.condition) {
+        const double condition = std::isfinite(s.condition[i]) ? s.condition[i] * unit : 0;
+        bin.sum_condition2 += condition * condition;
       }
     }
   }
@@ -173,9 +179,35 @@ ExponentBins CollectErrors(const Expected& expected, int threads) {
       all[e].sum_error2 += from.sum_error2;
       all[e].sum_expected2 += from.sum_expected2;
       all[e].sum_lower_error2 += from.sum_lower_error2;
+      all[e].sum_condition2 += from.sum_condition2;
     }
   }
   return std::move(all);
+}
+
+std::array<double, kExponents> TypicalConditions(const ExponentBins& bins) {
+  // Near enough that a condition proportional to the elements does not look like anything else.
+  constexpr int kNear = 3;
+  std::array<double, kExponents> conditions{};
+  const auto rms = [&](int e) {
+    const ExponentBin& bin = bins[static_cast<size_t>(e)];
+    if (bin.count == 0) return 0.0;
+    return PowerOfTwo(e) * std::sqrt(bin.sum_condition2 / static_cast<double>(bin.count));
+  };
+  for (int e = kNear; e + kNear < static_cast<int>(kExponents); ++e) {
+    const int64_t count = bins[static_cast<size_t>(e)].count;
+    if (count == 0) continue;
+    double condition = rms(e);
+    if (count < kWellFilled) {
+      double loan = 0;
+      for (int step = 1; step <= kNear; ++step) {
+        loan = std::max({loan, rms(e - step), rms(e + step)});
+      }
+      condition = std::max(condition, std::min(loan, condition * LuckLimit(count)));
+    }
+    conditions[static_cast<size_t>(e)] = condition;
+  }
+  return conditions;
 }
 
 ErrorProfile MakeProfile(const ExponentBins& bins, double unit_roundoff) {

@@ -16,6 +16,7 @@ struct ExponentBin {
   double sum_error2 = 0;
   double sum_expected2 = 0;
   double sum_lower_error2 = 0;
+  double sum_condition2 = 0;
 };
 
 // Indexed by the biased exponent of a double. What is smaller than the smallest normal number of
@@ -36,5 +37,9 @@ struct ErrorProfile {
 };
 
 ErrorProfile MakeProfile(const ExponentBins& bins, double unit_roundoff);
+
+// The typical condition (budget.h) at each magnitude, guarded against chance; 0 where nothing is
+// known.
+std::array<double, kExponents> TypicalConditions(const ExponentBins& bins);
 
 }  // namespace kerf::verify

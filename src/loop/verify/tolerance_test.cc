@@ -496,6 +496,77 @@ TEST(Tolerance, EverywhereBadButNeverTerribleFailsTheRmsTest) {
   EXPECT_EQ(result.status, Comparison::Status::kWrongValue);
 }
 
+// Rows minus their mean. A reference that sums in float64 makes no error where the difference is
+// nearly zero, and so does not excuse the float32 mean of an honest kernel.
+TEST(Tolerance, ADifferenceMayBeAsWrongAsTheMeanInIt) {
+  constexpr size_t kRows = 24;
+  constexpr size_t kColumns = 99;
+  constexpr double kShake = 0x1p-30;
+  int failed_without = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const Floats x = Inputs(kRows * kColumns, seed);
+    const Doubles signs = Normal(x.size(), seed + 1000);
+    const auto centred = [&](auto sum_of, auto at) {
+      Doubles out(x.size());
+      for (size_t r = 0; r < kRows; ++r) {
+        const auto mean = sum_of(r) / kColumns;
+        for (size_t c = 0; c < kColumns; ++c) {
+          out[r * kColumns + c] = static_cast<double>(at(r * kColumns + c) - mean);
+        }
+      }
+      return out;
+    };
+    const auto exact = [&](double shake) {
+      const auto at = [&, shake](size_t i) { return x[i] * (1 + (signs[i] < 0 ? -shake : shake)); };
+      return centred(
+          [&](size_t r) {
+            double sum = 0;
+            for (size_t c = 0; c < kColumns; ++c) sum += at(r * kColumns + c);
+            return sum;
+          },
+          at);
+    };
+    const Doubles values = exact(0);
+    Doubles moved = exact(kShake);
+    for (size_t i = 0; i < moved.size(); ++i) moved[i] = std::fabs(moved[i] - values[i]) / kShake;
+    const std::vector<int64_t> shape = {kRows, kColumns};
+    const OwnedTensor oracle(DType::kFloat64, shape, values);
+    const OwnedTensor reference(DType::kFloat32, shape, values);
+    const OwnedTensor condition(DType::kFloat32, shape, moved);
+    const auto in_float = [&](const Round& round) {
+      return OwnedTensor(DType::kFloat32, shape,
+                         centred([&](size_t r) { return BlockedSum(&x[r * kColumns], kColumns); },
+                                 [&](size_t i) { return round(x[i]); }));
+    };
+    Expected expected{reference.view(), oracle.view()};
+    if (!CompareTo(in_float(Plain), expected).right()) ++failed_without;
+    expected.condition = condition.view();
+    ExpectRight(in_float(Plain), expected, "honest");
+    ExpectWrong(in_float(Tf32), expected, "TF32");
+    OwnedTensor forgetful = in_float(Plain);
+    forgetful.Set(7, 0);
+    ExpectWrong(forgetful, expected, "an element left zero");
+  }
+  EXPECT_GT(failed_without, 4);
+}
+
+// Elements of any size that are products have a condition of their own size.
+TEST(Tolerance, AConditionInProportionExcusesNothing) {
+  Doubles values = Normal(4000, 5);
+  for (size_t i = 0; i < values.size(); ++i) values[i] *= std::ldexp(1.0, -static_cast<int>(i % 30));
+  const OwnedTensor oracle(DType::kFloat64, {4000}, values);
+  const OwnedTensor reference(DType::kFloat32, {4000}, values);
+  Doubles sizes = values;
+  for (double& size : sizes) size = std::fabs(size);
+  const OwnedTensor condition(DType::kFloat32, {4000}, sizes);
+  Expected expected{reference.view(), oracle.view()};
+  expected.condition = condition.view();
+  ExpectRight(reference, expected, "the reference");
+  OwnedTensor candidate = reference;
+  candidate.Set(29, 0);
+  ExpectWrong(candidate, expected, "a small element left zero");
+}
+
 TEST(Budget, TightensUntilTheLowerPrecisionFails) {
   // float32 sums of terms in float16: with a long reduction the plain loop's allowance is near.
   const Floats x = Inputs(6000000, 3);
