@@ -302,17 +302,15 @@ std::string ExprWriter::UnaryText(const Expr& e) {
 // that every compiler does the same. Empty when there is no product that nobody else uses.
 std::string ExprWriter::FusedText(const Expr& e) {
   const std::string call = e.type == DType::kFloat32 ? "fmaf(" : "fma(";
-  const auto is_product = [&](const ExprPtr& arg) {
-    return arg->op == Op::kMul && !IsNamed(arg);
-  };
+  const auto is_product = [&](const ExprPtr& arg) { return arg->op == Op::kMul && !IsNamed(arg); };
   const auto plain = [&](const ExprPtr& arg) { return Unwrapped(Text(arg)); };
   const bool subtracts = e.op == Op::kSub;
   const ExprPtr& left = e.args[0];
   const ExprPtr& right = e.args[1];
   if (is_product(right)) {
     const std::string factor = plain(right->args[0]);
-    return call + (subtracts ? "-(" + factor + ")" : factor) + ", " + plain(right->args[1]) +
-           ", " + plain(left) + ")";
+    return call + (subtracts ? "-(" + factor + ")" : factor) + ", " + plain(right->args[1]) + ", " +
+           plain(left) + ")";
   }
   if (!is_product(left)) return "";
   return call + plain(left->args[0]) + ", " + plain(left->args[1]) + ", " +

@@ -187,8 +187,8 @@ TEST_F(TileKernels, AgreeWithTheSlowOneOnOrdinaryValues) {
   }
 }
 
-// The floors of some exponents are kept in registers: every magnitude must still find its own, those
-// right outside the kept ones too.
+// The floors of some exponents are kept in registers: every magnitude must still find its own,
+// those right outside the kept ones too.
 TEST_F(TileKernels, FindTheFloorOfEveryExponent) {
   limits_.relative = 0;
   for (const Simd simd : Available()) {
@@ -214,9 +214,8 @@ TEST_F(TileKernels, FindTheFloorOfEveryExponent) {
              *findings);
       for (int64_t i = 0; i < kCount; ++i) {
         const bool beyond = (findings->beyond[static_cast<size_t>(i) / 64] >> (i % 64) & 1) != 0;
-        EXPECT_EQ(beyond, i % 2 == 1)
-            << "2^" << kLowest + i / 2 << " " << DTypeName(type) << " simd "
-            << static_cast<int>(simd);
+        EXPECT_EQ(beyond, i % 2 == 1) << "2^" << kLowest + i / 2 << " " << DTypeName(type)
+                                      << " simd " << static_cast<int>(simd);
       }
     }
   }

@@ -553,7 +553,8 @@ TEST(Tolerance, ADifferenceMayBeAsWrongAsTheMeanInIt) {
 // Elements of any size that are products have a condition of their own size.
 TEST(Tolerance, AConditionInProportionExcusesNothing) {
   Doubles values = Normal(4000, 5);
-  for (size_t i = 0; i < values.size(); ++i) values[i] *= std::ldexp(1.0, -static_cast<int>(i % 30));
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] *= std::ldexp(1.0, -static_cast<int>(i % 30));
   const OwnedTensor oracle(DType::kFloat64, {4000}, values);
   const OwnedTensor reference(DType::kFloat32, {4000}, values);
   Doubles sizes = values;
