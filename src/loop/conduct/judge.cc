@@ -1,23 +1,43 @@
 #include "loop/conduct/judge.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "base/hash.h"
 
 namespace kerf::conduct {
+namespace {
+
+Result<task::TaskFile> TaskOf(const TaskSpec& spec) {
+  const std::string name = spec.op_name + "_" + spec.framework + ".py";
+  KERF_ASSIGN_OR_RETURN(
+      task::TaskFile task,
+      task::MakeTaskFile(name, spec.task_desc, task::ParseFramework(spec.framework)));
+  task.op_name = spec.op_name;
+  return task;
+}
+
+}  // namespace
 
 Result<std::unique_ptr<JudgePool>> JudgePool::Open(const std::string& backend, Options options,
                                                    VerifyPorts ports) {
   options.request.backend = backend;
   KERF_ASSIGN_OR_RETURN(Devices devices,
                         Devices::Open(backend, options.request.threads, ports.clock));
-  options.jobs = std::min<int>(options.jobs, static_cast<int>(devices.size()));
+  const auto slots = static_cast<int>(devices.size());
+  // Beside a GPU, half of the processors may be making references.
+  const int beside =
+      backend == "cpu" ? 0 : static_cast<int>(std::thread::hardware_concurrency()) / 2;
+  options.jobs = std::min(options.jobs, slots + beside);
   return std::unique_ptr<JudgePool>(
       new JudgePool(std::move(options), std::move(ports), std::move(devices)));
 }
 
 JudgePool::JudgePool(Options options, VerifyPorts ports, Devices devices)
-    : options_(std::move(options)), ports_(std::move(ports)), devices_(std::move(devices)) {
+    : options_(std::move(options)),
+      on_cpu_(options_.request.backend == "cpu"),
+      ports_(std::move(ports)),
+      devices_(std::move(devices)) {
   for (int i = 0; i < std::max(1, options_.jobs); ++i) {
     threads_.emplace_back([this](const std::stop_token& stop) { Work(stop); });
   }
@@ -65,11 +85,13 @@ void JudgePool::Work(const std::stop_token& stop) {
 }
 
 Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
+  const std::string task_key =
+      Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type;
+  if (!on_cpu_) KERF_RETURN_IF_ERROR(Prepare(task_key, job));
   KERF_ASSIGN_OR_RETURN(const device::Lease lease,
                         devices_.Acquire("kerf run " + job.spec.op_name, stop));
   const device::Device& device = lease.device();
-  const std::string key = Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type +
-                          device.id.ToString();
+  const std::string key = task_key + device.id.ToString();
   KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
   Judgement judgement;
   KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.verifier->Verify(job.candidate));
@@ -77,6 +99,18 @@ Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
   judgement.device = device.id.ToString();
   GiveBack(key, std::move(setup));
   return judgement;
+}
+
+// Before there is a device: others may use it meanwhile.
+Status JudgePool::Prepare(const std::string& key, const Job& job) {
+  {
+    const std::lock_guard lock(mu_);
+    const bool warm = std::any_of(idle_.begin(), idle_.end(),
+                                  [&](const Idle& idle) { return idle.key.starts_with(key); });
+    if (warm) return {};
+  }
+  KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
+  return PrepareReference(std::move(task), options_.request, ports_);
 }
 
 Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
@@ -93,11 +127,7 @@ Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
   }
   VerifyRequest request = options_.request;
   request.profile = job.spec.task_type == "profile";
-  const std::string name = job.spec.op_name + "_" + job.spec.framework + ".py";
-  KERF_ASSIGN_OR_RETURN(
-      task::TaskFile task,
-      task::MakeTaskFile(name, job.spec.task_desc, task::ParseFramework(job.spec.framework)));
-  task.op_name = job.spec.op_name;
+  KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
   const bool gpu = device.backend() != device::Backend::kCpu;
   return SetUpVerification(std::move(task), request, gpu ? &device : nullptr, ports_);
 }

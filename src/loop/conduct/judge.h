@@ -36,7 +36,9 @@ class Judge {
 class JudgePool : public Judge {
  public:
   struct Options {
-    int jobs = 1;           // candidates judged at once
+    // Candidates judged at once. On the CPU as many as it has slots; on a GPU more than there are
+    // devices is of use, because references are made without one.
+    int jobs = 1;
     VerifyRequest request;  // backend and profile come from each task
     size_t idle_verifiers = 4;
   };
@@ -62,11 +64,13 @@ class JudgePool : public Judge {
   JudgePool(Options options, VerifyPorts ports, Devices devices);
   void Work(const std::stop_token& stop);
   Result<Judgement> Run(const Job& job, const std::stop_token& stop);
+  Status Prepare(const std::string& key, const Job& job);
   Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
                                 const device::Device& device);
   void GiveBack(const std::string& key, VerifySetup setup);
 
   const Options options_;
+  const bool on_cpu_;
   const VerifyPorts ports_;
   Devices devices_;
   std::mutex mu_;

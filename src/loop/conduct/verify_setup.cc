@@ -69,6 +69,30 @@ Result<Reference> GetReference(const VerifyRequest& request, const std::string& 
   return task::MakeReference(ports.fs, setup.task, options, interpreter, *setup.cache);
 }
 
+struct Prepared {
+  std::string cache_dir;
+  task::Interpreter interpreter;
+  Reference reference;
+};
+
+// Opens the cache, which `setup` keeps, and gets the reference out of it or into it.
+Result<Prepared> Prepare(const VerifyRequest& request, VerifySetup& setup,
+                         const VerifyPorts& ports) {
+  Prepared prepared;
+  KERF_ASSIGN_OR_RETURN(prepared.cache_dir, OpenCacheDir());
+  KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
+  KERF_ASSIGN_OR_RETURN(auto cache,
+                        task::ReferenceCache::Open(ports.fs, prepared.cache_dir, limit));
+  verify::SweepCache(prepared.cache_dir, limit / 4);
+  setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
+  KERF_ASSIGN_OR_RETURN(
+      prepared.interpreter,
+      task::FindInterpreter(task::SearchHere(ports.fs, prepared.cache_dir), setup.task.framework));
+  KERF_ASSIGN_OR_RETURN(prepared.reference, GetReference(request, prepared.cache_dir,
+                                                         prepared.interpreter, setup, ports));
+  return prepared;
+}
+
 Status UseGpu(const device::Device& device, verify::VerifierOptions& options) {
   options.cuda_arch = device.arch;
   options.chip = device.chip;
@@ -141,31 +165,29 @@ Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
   return std::optional(std::move(setup));
 }
 
+Status PrepareReference(task::TaskFile task, const VerifyRequest& request,
+                        const VerifyPorts& ports) {
+  VerifySetup setup;
+  setup.task = std::move(task);
+  KERF_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(request, setup, ports));
+  return {};
+}
+
 Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
                                       const device::Device* device, const VerifyPorts& ports) {
   const int64_t begin = ports.clock.MonotonicNanos();
   VerifySetup setup;
   setup.random = MakeRandomIds();
   setup.task = std::move(task);
-  KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
-  KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
-  KERF_ASSIGN_OR_RETURN(auto cache, task::ReferenceCache::Open(ports.fs, cache_dir, limit));
-  verify::SweepCache(cache_dir, limit / 4);
-  setup.cache = std::make_unique<task::ReferenceCache>(std::move(cache));
-  KERF_ASSIGN_OR_RETURN(
-      const task::Interpreter interpreter,
-      task::FindInterpreter(task::SearchHere(ports.fs, cache_dir), setup.task.framework));
-  KERF_ASSIGN_OR_RETURN(Reference reference,
-                        GetReference(request, cache_dir, interpreter, setup, ports));
-
+  KERF_ASSIGN_OR_RETURN(Prepared prepared, Prepare(request, setup, ports));
   KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
-                        MakeOptions(request, cache_dir, interpreter, ports));
+                        MakeOptions(request, prepared.cache_dir, prepared.interpreter, ports));
   if (device != nullptr) KERF_RETURN_IF_ERROR(UseGpu(*device, options));
   options.task_text = setup.task.text;
   options.task_file_name = setup.task.ModuleName();
-  KERF_ASSIGN_OR_RETURN(
-      setup.verifier,
-      verify::Verifier::Make(std::move(reference), std::move(options), ports.clock, *setup.random));
+  KERF_ASSIGN_OR_RETURN(setup.verifier,
+                        verify::Verifier::Make(std::move(prepared.reference), std::move(options),
+                                               ports.clock, *setup.random));
   setup.reference_ms = static_cast<double>(ports.clock.MonotonicNanos() - begin) / 1e6;
   Say(ports, "");
   return setup;

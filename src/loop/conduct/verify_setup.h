@@ -60,6 +60,11 @@ Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
                                                 const VerifyRequest& request,
                                                 const VerifyPorts& ports);
 
+// Runs the reference into the cache, where SetUpVerification() finds it. It needs no device but the
+// CPU: whoever does this first holds a GPU only for what runs on it.
+Status PrepareReference(task::TaskFile task, const VerifyRequest& request,
+                        const VerifyPorts& ports);
+
 // `device` is the caller's while the setup lives; null on the CPU.
 Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
                                       const device::Device* device, const VerifyPorts& ports);
