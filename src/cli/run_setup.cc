@@ -10,6 +10,7 @@
 #include "cli/recorded_replies.h"
 #include "cli/render/output.h"
 #include "cli/run_request.h"
+#include "loop/conduct/failed_calls.h"
 #include "loop/conduct/hardware.h"
 #include "loop/conduct/task_record.h"
 #include "trace/reader.h"
@@ -48,13 +49,25 @@ Status CheckSameTask(const conduct::TaskOptions& now, FileSystem& fs) {
 }  // namespace
 
 void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context) {
+  const auto ours = [&](const std::string& owner) {
+    return std::any_of(specs.begin(), specs.end(), [&](const TaskSpec& spec) {
+      return owner == spec.op_name + "/" + spec.task_id;
+    });
+  };
+  if (const auto failed = conduct::ReadFailedCalls(context.fs, shop.log_dir); failed.ok()) {
+    for (const conduct::FailedCall& call : *failed) {
+      std::vector<llm::Charge> charges;
+      for (const llm::Attempt& attempt : call.attempts) {
+        charges.push_back(
+            {call.model.substr(call.model.find(':') + 1), attempt.usage, std::nullopt});
+      }
+      if (ours(call.owner)) shop.models->ledger().Add(call.agent, call.owner, charges);
+    }
+  }
   const auto records = ReadRecordedReplies(context.fs, shop.log_dir);
   if (!records.ok()) return;
   for (const llm::RecordedReply& record : *records) {
-    const bool ours = std::any_of(specs.begin(), specs.end(), [&](const TaskSpec& spec) {
-      return record.owner == spec.op_name + "/" + spec.task_id;
-    });
-    if (!ours || record.reply.usage.source == llm::Usage::Source::kNone) continue;
+    if (!ours(record.owner) || record.reply.usage.source == llm::Usage::Source::kNone) continue;
     shop.models->ledger().Add(record.agent, record.owner,
                               {{record.reply.model, record.reply.usage, record.reply.cost}});
   }
@@ -135,6 +148,9 @@ Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Co
   options.jobs = JudgeJobs(config, specs);
   options.request.threads = JudgeThreads(config, specs);
   options.request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  constexpr int64_t kMost = 100000;
+  options.request.warmups = static_cast<int>(std::min(config.warmup_times.value_or(0), kMost));
+  options.request.rounds = static_cast<int>(std::min(config.run_times.value_or(0), kMost));
   return conduct::JudgePool::Open(specs.front().backend, options,
                                   {context.fs, context.clock, GetBuildInfo().version, {}});
 }

@@ -196,7 +196,8 @@ Status CheckNames(const std::string& log_dir, const std::string& op, const std::
                         "' begins with a dot, which is reserved for kerf's own "
                         "folders; choose another name");
   }
-  for (const char* reserved : {kJournalName, "verification_results.jsonl", "passed_cases"}) {
+  for (const char* reserved :
+       {kJournalName, "verification_results.jsonl", "failed_calls.jsonl", "passed_cases"}) {
     if (op == reserved) {
       return InvalidInput("op_name '" + op +
                           "' is the name of a part of the log directory; choose "

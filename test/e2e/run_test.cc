@@ -270,6 +270,10 @@ TEST_F(RunCommand, ShowsTheServersOwnWords) {
   EXPECT_NE(outcome.exit_code, 0);
   EXPECT_THAT(outcome.stdout_text, HasSubstr("no model of that name"));
   EXPECT_EQ(server.Log().size(), 1U);
+  std::ifstream file(Path("logs/failed_calls.jsonl"));
+  const Json failed = Json::parse(file);
+  EXPECT_EQ(failed["agent"], "aul_designer");
+  EXPECT_EQ(failed["attempts"][0]["http_status"], 404);
 }
 
 TEST_F(RunCommand, ForkGoesOnFromAStepOfAnotherRun) {

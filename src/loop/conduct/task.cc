@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "llm/reply_parser.h"
 #include "loop/code/coder.h"
+#include "loop/conduct/failed_calls.h"
 #include "loop/conduct/record_meta.h"
 #include "loop/conduct/result_files.h"
 #include "loop/design/designer.h"
@@ -219,6 +220,11 @@ Result<Task::Work> Task::Next() {
   work.request.spec = &options_.spec;
   work.request.last = last_verdict_.has_value() ? &*last_verdict_ : nullptr;
   work.request.action = need.action;
+  tries_ = std::make_shared<Tries>();
+  work.request.on_attempt = [tries = tries_](const llm::Attempt& attempt) {
+    const std::lock_guard lock(tries->mu);
+    tries->list.push_back(attempt);
+  };
   work.request.round = need.kind == Need::Kind::kWork ? conductor_.Round(need.action) : 0;
   return work;
 }
@@ -341,12 +347,26 @@ Status Task::TakeReply(Result<llm::Reply> reply) {
   }
   if (!reply.ok()) {
     error_ = reply.error();
+    KERF_RETURN_IF_ERROR(RecordFailure(*error_));
     conductor_.Stop(AgentName() + " got no answer: " + error_->message);
     return {};
   }
   KERF_RETURN_IF_ERROR(RecordReply(*reply));
   Feed(reply->text, reply->finish);
   return {};
+}
+
+// Money was spent and a part of an answer may be there; the trace has records of whole ones only.
+Status Task::RecordFailure(const Error& error) {
+  if (trace_ == nullptr || tries_ == nullptr) return {};
+  FailedCall call{
+      FormatUtc(ports_.clock.WallNanos()), name(), AgentName(), options_.model, error.message, {}};
+  {
+    const std::lock_guard lock(tries_->mu);
+    call.attempts = tries_->list;
+  }
+  if (call.attempts.empty()) return {};
+  return AppendFailedCall(ports_.fs, options_.log_dir, call, ports_.redactor);
 }
 
 Status Task::RecordReply(const llm::Reply& reply) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -115,6 +116,7 @@ class Task {
   void Diverge(int64_t step, const std::string& what);
   void Feed(const std::string& text, llm::Finish finish);
   Status RecordReply(const llm::Reply& reply);
+  Status RecordFailure(const Error& error);
 
   const TaskOptions options_;
   TaskPorts ports_;
@@ -124,6 +126,12 @@ class Task {
   const PlaybackMode mode_;
   std::unique_ptr<trace::Trace> trace_;  // null when nothing is recorded
   llm::Prompt prompt_;                   // of the request under way
+  // Its tries, from whichever thread makes them.
+  struct Tries {
+    std::mutex mu;
+    std::vector<llm::Attempt> list;  // guarded by mu
+  };
+  std::shared_ptr<Tries> tries_;
   std::optional<Verdict> last_verdict_;
   std::string measurement_;  // of the best candidate, in words
   std::string best_dir_;

@@ -126,6 +126,8 @@ Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
   options.available = sandbox::Probe();
   options.threads = request.threads;
   options.profile = request.profile;
+  options.warmups = request.warmups;
+  options.rounds = request.rounds;
   options.cold_cache = request.cold_cache;
   options.compat_aikg = request.compat_aikg;
   if (request.timeout_s > 0) options.call_timeout = std::chrono::seconds(request.timeout_s);

@@ -36,6 +36,8 @@ struct VerifyRequest {
   int threads = 1;
   sandbox::Mode mode = sandbox::Mode::kBest;
   bool profile = false;
+  int warmups = 0;  // with profile: at least so many calls; 0: what the verifier thinks right
+  int rounds = 0;
   bool cold_cache = false;
   bool compat_aikg = false;
   std::string label_path;  // with a test: the original source that the candidate translates

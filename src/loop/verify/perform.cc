@@ -17,7 +17,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr int kWarmupRounds = 3;
 constexpr std::chrono::milliseconds kWarmupTime{100};
 constexpr int kRoundsPerStep = 10;
 // In nanoseconds. Honest runners are within 5 µs on a quiet machine; each of these is what a
@@ -114,7 +113,7 @@ class Race {
 
   Status WarmUp() {
     const auto begin = SteadyClock::now();
-    for (int i = 0; i < kWarmupRounds || SteadyClock::now() - begin < kWarmupTime; ++i) {
+    for (int i = 0; i < options_.least_warmups || SteadyClock::now() - begin < kWarmupTime; ++i) {
       KERF_RETURN_IF_ERROR(Round(/*keep=*/false, /*audit=*/false));
       if (!verdict_.passed()) return {};
       ++warmups_;

@@ -27,6 +27,7 @@ struct PerformOptions {
   bool device_cold = false;  // the runners flush a device's cache themselves
   std::string chip;
   double bandwidth = 0;  // of the device's memory, bytes per second; 0: the CPU's is measured
+  int least_warmups = 3;
   int least_rounds = 30;
   int most_rounds = 200;
   std::chrono::milliseconds most_time = std::chrono::seconds(10);

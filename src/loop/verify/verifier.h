@@ -54,6 +54,9 @@ struct VerifierOptions {
   int threads = 1;
   bool compat_aikg = false;
   bool profile = false;
+  // With profile: calls at least, before and while it measures; 0: PerformOptions' own.
+  int warmups = 0;
+  int rounds = 0;
   bool cold_cache = false;
   std::string cuda_arch;             // "sm_90"; backend cuda only, as is the next
   std::string cuda_device;           // what CUDA_VISIBLE_DEVICES is set to
