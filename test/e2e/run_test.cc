@@ -199,6 +199,14 @@ int Threads(int pid) {
   return threads;
 }
 
+int64_t PeakKib(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoll(line.substr(6));
+  }
+  return 0;
+}
+
 TEST_F(RunCommand, ManyTasksAtOnceNeedFewThreadsAndCountExactly) {
   const LlmServerProcess server(Rules(400));
   stdfs::create_directory(Path("tasks"));
@@ -208,6 +216,7 @@ TEST_F(RunCommand, ManyTasksAtOnceNeedFewThreadsAndCountExactly) {
   LiveProcess run(LiveWords(server.url(), {"run", Path("tasks"), "--model", "openai:gpt-5",
                                            "--log-dir", Path("logs"), "--json"}));
   int most_threads = 0;
+  int64_t peak_kib = 0;
   std::string output;
   for (;;) {
     const auto line = run.ReadLine(std::chrono::milliseconds(50));
@@ -217,6 +226,7 @@ TEST_F(RunCommand, ManyTasksAtOnceNeedFewThreadsAndCountExactly) {
     }
     if (stdfs::exists("/proc/" + std::to_string(run.pid()) + "/task")) {
       most_threads = std::max(most_threads, Threads(run.pid()));
+      peak_kib = std::max(peak_kib, PeakKib(run.pid()));
     }
   }
   EXPECT_EQ(run.Wait(), 0);
@@ -226,6 +236,11 @@ TEST_F(RunCommand, ManyTasksAtOnceNeedFewThreadsAndCountExactly) {
   }
   // The loop, the network, a few judges and what they start for one comparison.
   EXPECT_LE(most_threads, 24);
+#ifndef KERF_SLOW_BUILD
+  // A task costs its texts, not a copy of the machine; sanitized builds need several times as much.
+  EXPECT_LE(peak_kib, 160 * 1024);
+#endif
+  RecordProperty("peak_kib", std::to_string(peak_kib));
   const int64_t calls = int64_t{kCalls} * kManyTasks;
   EXPECT_EQ(server.Log().size(), static_cast<size_t>(calls));
   const Json total = report["ledger"]["total"];
