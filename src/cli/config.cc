@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/suggest.h"
+#include "llm/model_spec.h"
 
 namespace kerf::cli {
 namespace {
@@ -231,6 +232,27 @@ void ReadVariables(const std::function<std::string(const char*)>& variable, Conf
   take("KERF_PROMPTS", "prompts", config.prompts);
 }
 
+// What would otherwise only show when a run begins. A folder of prompts may have other languages.
+Status CheckValues(const Config& config) {
+  const auto refuse = [&](const std::string& key, const std::string& why) {
+    const auto origin = config.origins.find(key);
+    return InvalidInput((origin == config.origins.end() ? "" : origin->second + ": ") + why);
+  };
+  if (config.prompts.empty() && config.language != "en" && config.language != "zh") {
+    return refuse("language", "language must be en or zh, not '" + config.language + "'");
+  }
+  const auto check_model = [&](const std::string& key, const std::string& name) -> Status {
+    if (name.empty() || config.presets.contains(name)) return {};
+    const auto spec = llm::ParseModelSpec(name);
+    return spec.ok() ? Status() : refuse(key, spec.error().message);
+  };
+  KERF_RETURN_IF_ERROR(check_model("model", config.model));
+  for (const auto& [agent, model] : config.agent_model_config) {
+    KERF_RETURN_IF_ERROR(check_model("agent_model_config." + agent, model));
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<std::string>& KnownAgents() {
@@ -263,6 +285,7 @@ Result<Config> LoadConfig(FileSystem& fs, const std::string& path,
     }
   }
   ReadVariables(variable, config);
+  KERF_RETURN_IF_ERROR(CheckValues(config));
   return config;
 }
 

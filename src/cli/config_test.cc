@@ -60,6 +60,15 @@ TEST(Config, RefusesWrongTypesAndBrokenYaml) {
   EXPECT_NE(Refusal("presets: {a: {provider: openai}}\n").find("has no model"), std::string::npos);
 }
 
+TEST(Config, RefusesValuesThatARunCouldNotUse) {
+  EXPECT_NE(Refusal("jobs: 2\nlanguage: xx\n").find(":2: language must be en or zh"),
+            std::string::npos);
+  EXPECT_NE(Refusal("model: opnai:gpt\n").find(":1: "), std::string::npos);
+  EXPECT_NE(Refusal("agent_model_config: {aul_designer: nobody}\n").find(":1: "),
+            std::string::npos);
+  EXPECT_EQ(Refusal("presets: {mine: {model: m}}\nmodel: mine\n"), "");
+}
+
 TEST(Config, FileInTheWorkingFolderMayNotSayWhereKeysGo) {
   FakeFileSystem fs;
   for (const char* line : {"api_base: 'http://elsewhere'", "api_key_env: AWS_SECRET"}) {
