@@ -302,17 +302,15 @@ std::string ExprWriter::UnaryText(const Expr& e) {
 // that every compiler does the same. Empty when there is no product that nobody else uses.
 std::string ExprWriter::FusedText(const Expr& e) {
   const std::string call = e.type == DType::kFloat32 ? "fmaf(" : "fma(";
-  const auto is_product = [&](const ExprPtr& arg) {
-    return arg->op == Op::kMul && !IsNamed(arg);
-  };
+  const auto is_product = [&](const ExprPtr& arg) { return arg->op == Op::kMul && !IsNamed(arg); };
   const auto plain = [&](const ExprPtr& arg) { return Unwrapped(Text(arg)); };
   const bool subtracts = e.op == Op::kSub;
   const ExprPtr& left = e.args[0];
   const ExprPtr& right = e.args[1];
   if (is_product(right)) {
     const std::string factor = plain(right->args[0]);
-    return call + (subtracts ? "-(" + factor + ")" : factor) + ", " + plain(right->args[1]) +
-           ", " + plain(left) + ")";
+    return call + (subtracts ? "-(" + factor + ")" : factor) + ", " + plain(right->args[1]) + ", " +
+           plain(left) + ")";
   }
   if (!is_product(left)) return "";
   return call + plain(left->args[0]) + ", " + plain(left->args[1]) + ", " +
@@ -321,6 +319,9 @@ std::string ExprWriter::FusedText(const Expr& e) {
 
 std::string ExprWriter::BinaryText(const Expr& e) {
   const bool is_float = IsFloat(e.args[0]->type);
+  if (!cuda_ && e.op == Op::kAdd && e.type == DType::kFloat32 && IsConst(e.args[0], 1) &&
+      e.args[1]->op == Op::kErf && !IsNamed(e.args[1]))
+    return Call("one_plus_erf_float", *e.args[1], "one_plus_erf_float");
   const char* infix = InfixOf(e.op);
   if (cuda_ && is_float && (e.op == Op::kAdd || e.op == Op::kSub)) {
     const std::string fused = FusedText(e);
