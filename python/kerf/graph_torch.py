@@ -115,6 +115,8 @@ class Recorder(TorchDispatchMode):
         functional = graph_torch_rules.functional_of(func)
         if functional is None or not isinstance(target, torch.Tensor):
             raise self.refused("an update in place", f"{func.name()} writes into one of its arguments")
+        if torch.Tag.inplace_view in func.tags:
+            return self._reshaped(func, functional, args, kwargs)
         value = self.value_of(target)
         if any(value is known and entry["source"] != "constant" for known, entry in self.graph.inputs):
             return target  # kernel.h: inputs are read-only; the reference's files hold them as they were
@@ -123,6 +125,14 @@ class Recorder(TorchDispatchMode):
         with self:
             result = functional(*args, **kwargs)
         target.copy_(result)
+        self.bind(target, self.value_of(result))
+        return target
+
+    def _reshaped(self, func, functional, args, kwargs):
+        """squeeze_ and the like, which vector @ matrix ends with: no element is written, only this tensor's shape."""
+        with self:
+            result = functional(*args, **kwargs)
+        target = run(func, args, kwargs)
         self.bind(target, self.value_of(result))
         return target
 

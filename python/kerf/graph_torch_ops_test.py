@@ -75,7 +75,8 @@ class Families(GraphTest):
                    "torch.baddbmm(image[0], image[0], image[0])", "F.linear(x, y, k.float())", "image @ image[0, 0]",
                    "torch.tensordot(x, y, ([1], [1]))", "torch.kron(x, y)", "F.bilinear(x, y, image.reshape(1, 4, 8)[:, :1].expand("
                    "1, 8, 8), None)", "torch.chain_matmul(x, y.T, x)", "torch.tril(x @ y.T)", "torch.diag(v) @ y.T", "v.dot(v)",
-                   "torch.addmv(k.float(), x, v)", "torch.cdist(x, y)")
+                   "torch.addmv(k.float(), x, v)", "torch.cdist(x, y)", "v @ x.T", "v @ image.reshape(2, 8, 2)",
+                   "torch.matmul(image.transpose(-1, -2), k.float())", "(x * 1).unsqueeze_(0).transpose_(1, 2) @ x")
 
     def test_convolutions(self):
         weight = "torch.ones(3, 2, 3, 3) * v[:3].reshape(3, 1, 1, 1)"

@@ -216,8 +216,12 @@ std::string WriteRationale(const Plan& plan, const Graph& graph) {
     const Group& group = plan.groups[g];
     text += "Step " + std::to_string(g + 1) + ": ";
     if (group.special >= 0) {
-      text += plan.program.tensors[static_cast<size_t>(group.special)].what +
-              ", an algorithm of its own, row by row.\n";
+      const Tensor& tensor = plan.program.tensors[static_cast<size_t>(group.special)];
+      text += tensor.what +
+              (tensor.special.attention != nullptr
+                   ? ": a tile of queries meets the keys block by block, and keeps its largest "
+                     "score and its sums; the matrix of scores is never in memory.\n"
+                   : ", an algorithm of its own, row by row.\n");
       continue;
     }
     std::set<std::string> said;

@@ -156,6 +156,9 @@ struct AttentionSpec {
   // What a query without any score but -inf gives: zeros, as torch's operator does, or NaN, as a
   // plain softmax.
   bool empty_rows_are_zero = true;
+  // Text of what becomes of the scaled score `value` at batch, row (query) and col (key), before
+  // the mask; it may name the epilogue's parameters.
+  std::function<std::string(const OutputSite&)> score;
   enum class Mask { kNone, kAdded, kKept } mask = Mask::kNone;  // kKept: bool (uint8_t), 0 removes
   Operand mask_operand;                                         // queries × keys
 };

@@ -190,6 +190,10 @@ std::string MaskText(const AttentionSpec& spec) {
     return OperandElement(spec.mask_operand, spec.batch, type, "mask", "(first_query + r)",
                           "(first_key + i)");
   };
+  if (spec.score) {
+    text += head + "  score = " +
+            spec.score({"score", "batch", "(first_query + r)", "(first_key + i)", {}}) + ";\n}\n";
+  }
   if (spec.mask == AttentionSpec::Mask::kAdded) {
     text += head + "  score += " + element(spec.accumulate) + ";\n}\n";
   } else if (spec.mask == AttentionSpec::Mask::kKept) {

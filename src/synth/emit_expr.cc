@@ -319,6 +319,9 @@ std::string ExprWriter::FusedText(const Expr& e) {
 
 std::string ExprWriter::BinaryText(const Expr& e) {
   const bool is_float = IsFloat(e.args[0]->type);
+  if (!cuda_ && e.op == Op::kAdd && e.type == DType::kFloat32 && IsConst(e.args[0], 1) &&
+      e.args[1]->op == Op::kErf && !IsNamed(e.args[1]))
+    return Call("one_plus_erf_float", *e.args[1], "one_plus_erf_float");
   const char* infix = InfixOf(e.op);
   if (cuda_ && is_float && (e.op == Op::kAdd || e.op == Op::kSub)) {
     const std::string fused = FusedText(e);

@@ -213,6 +213,8 @@ class SpecialEmitter {
 
 GroupFunction EmitSpecial(const Plan& plan, int tensor, const EmitNames& names,
                           const std::string& function, std::set<std::string>& helpers) {
+  if (plan.program.tensors[static_cast<size_t>(tensor)].special.name == "attention")
+    return EmitAttentionStep(plan, tensor, names, function, helpers);
   return SpecialEmitter(plan, tensor, names, helpers).Run(function);
 }
 

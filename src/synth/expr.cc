@@ -113,6 +113,8 @@ ExprPtr Binary(Op op, ExprPtr a, ExprPtr b) {
     if (a->op == Op::kConst) return a->integer != 0 ? b : a;
     if (b->op == Op::kConst) return b->integer != 0 ? a : b;
   }
+  // Not for floats: -0 + 0 is 0.
+  if (op == Op::kAdd && !IsFloatType(a->type) && IsConst(a, 0)) return b;
   if (op == Op::kMul && IsConst(b, 1)) return a;
   if (op == Op::kMul && IsConst(a, 1)) return b;
   const DType type = IsComparison(op) ? DType::kBool : a->type;

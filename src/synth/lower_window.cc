@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "synth/lowerer.h"
+#include "synth/transposed.h"
 
 namespace kerf::synth {
 namespace {
@@ -50,44 +51,12 @@ int Forward(Lowerer& l, const Conv& c, const Shape& shape, DType type) {
 }
 
 // Each output gathers from the inputs whose window covers it.
-int Transposed(Lowerer& l, const Conv& c, const Shape& shape, DType type) {
-  const Shape& weight = l.tensor(c.weight).shape;  // [in, out / groups, kernel…]
-  const Shape& input = l.tensor(c.input).shape;
-  const int64_t in_per_group = weight[0] / c.groups;
-  const int64_t out_per_group = weight[1];
-  Shape reduced = {in_per_group};
-  // Without dilation walk over inputs: the weight's index is affine. Else over the kernel.
-  std::vector<bool> by_input(c.axes);
-  for (size_t i = 0; i < c.axes; ++i) {
-    by_input[i] = c.window.dilation[i] == 1 && c.window.stride[i] > 1;
-    reduced.push_back(by_input[i] ? input[2 + i] : weight[2 + i]);
-  }
-  const Indices out = Vars(shape);
-  const Indices k = ReducedVars(shape, reduced);
-  const Index channel = out[1].Div(out_per_group) * in_per_group + k[0];
-  Indices in = {out[0], channel};
-  Indices at_weight = {channel, out[1].Mod(out_per_group)};
-  ExprPtr inside = Integer(DType::kBool, 1);
-  for (size_t i = 0; i < c.axes; ++i) {
-    const Index place = out[2 + i] + Index(c.window.padding[i]);
-    if (by_input[i]) {
-      const Index tap = place - k[1 + i] * c.window.stride[i];
-      inside = Both(inside, InRange(tap, 0, weight[2 + i]));
-      in.push_back(k[1 + i]);
-      at_weight.push_back(tap);
-      continue;
-    }
-    const int64_t s = c.window.stride[i];
-    const int64_t shift = (weight[2 + i] * c.window.dilation[i] + s) / s * s;  // keeps it positive
-    const Index scaled = place - k[1 + i] * c.window.dilation[i] + Index(shift);
-    const Index at = scaled.Div(s) - Index(shift / s);
-    inside = Both(inside, InRange(at, 0, input[2 + i]));
-    if (s > 1) inside = Both(inside, InRange(scaled.Mod(s), 0, 1));
-    in.push_back(at);
-    at_weight.push_back(k[1 + i]);
-  }
-  return l.Reduce(Combine::kSum, type, shape, reduced, Term(l, c, in, at_weight, inside, type),
-                  "transposed convolution");
+int Transposed(Lowerer& l, const Conv& c, const ConvolutionShape& as, const Shape& shape,
+               DType type) {
+  const TransposedTerm t = WalkTransposed(as, l.tensor(c.input).shape, l.tensor(c.weight).shape,
+                                          shape, TransposedWalk::kInputs);
+  return l.Reduce(Combine::kSum, type, shape, t.reduced,
+                  Term(l, c, t.input, t.weight, t.inside, type), "transposed convolution");
 }
 
 void Convolution(Lowerer& l) {
@@ -111,10 +80,11 @@ void Convolution(Lowerer& l) {
   Shape shape = l.OutShape();
   if (shape.size() == c.axes + 1) shape.insert(shape.begin(), 1);
   const DType type = RegisterType(l.OutType());
-  const int sum = transposed ? Transposed(l, c, shape, type) : Forward(l, c, shape, type);
-  l.tensor(sum).contraction = true;
-  l.tensor(sum).convolution = {c.input,           c.weight, c.window.stride, c.window.padding,
+  const ConvolutionShape as = {c.input,           c.weight, c.window.stride, c.window.padding,
                                c.window.dilation, c.groups, transposed};
+  const int sum = transposed ? Transposed(l, c, as, shape, type) : Forward(l, c, shape, type);
+  l.tensor(sum).contraction = true;
+  l.tensor(sum).convolution = as;
   const Indices out = Vars(shape);
   ExprPtr value = l.At(sum, out);
   if (l.Has("bias"))

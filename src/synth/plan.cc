@@ -91,7 +91,7 @@ Plan MakePlan(Program program, const PlanOptions& options) {
   std::set<int> inlined = options.inlined;
   for (int round = 0; round < 3; ++round) {
     const std::vector<bool> stored = ChooseStored(plan.program, inlined);
-    FuseStages(plan, MakeStages(plan.program, stored));
+    FuseStages(plan, MakeStages(plan.program, stored, options.blocks == 0));
     SchedulePlan(plan);
     const std::set<int> more = BetterInlined(plan);
     if (more.empty()) break;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,12 +33,15 @@ struct Source {
   std::string bytes;  // of a constant
 };
 
+struct AttentionParts;
+
 // An algorithm that is no loop over independent elements: sorting, scattering.
 struct Special {
-  std::string name;           // "sort", "topk", "scatter", …
+  std::string name;           // "sort", "topk", "scatter", "attention", …
   std::vector<int> operands;  // tensors that must lie in memory
   std::vector<int> results;   // all tensors it writes, this one among them
   std::map<std::string, int64_t> numbers;
+  std::shared_ptr<const AttentionParts> attention;  // synth/attention.h
 };
 
 // A convolution as such, for whoever has a better way than its definition as a sum.

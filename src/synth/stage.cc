@@ -25,6 +25,8 @@ ExprPtr InlinedBody(const Program& program, const std::vector<bool>& stored, int
   return rewriter.Run(program.tensors[static_cast<size_t>(id)].body);
 }
 
+}  // namespace
+
 std::vector<bool> Reachable(const Program& program) {
   std::vector<bool> used(program.tensors.size(), false);
   for (const int id : program.outputs) used[static_cast<size_t>(id)] = true;
@@ -39,6 +41,8 @@ std::vector<bool> Reachable(const Program& program) {
   }
   return used;
 }
+
+namespace {
 
 // Cost without loads: what recomputing would add.
 double OwnCost(const ExprPtr& body) {
@@ -103,9 +107,6 @@ std::vector<bool> ChooseStored(const Program& program, const std::set<int>& inli
   return stored;
 }
 
-namespace {
-
-// The divisors by which reshapes cut a variable: v/15, (v/5)%3 and v%5 give 5 and 15.
 void CollectCuts(const Index& index, std::vector<std::set<int64_t>>& cuts) {
   index.VisitAtoms([&](const Atom& atom) {
     if (atom.kind != Atom::Kind::kDiv && atom.kind != Atom::Kind::kMod) return;
@@ -123,6 +124,8 @@ void CollectCuts(const Index& index, std::vector<std::set<int64_t>>& cuts) {
   });
 }
 
+namespace {
+
 void CollectCuts(const Program& program, const ExprPtr& body,
                  std::vector<std::set<int64_t>>& cuts) {
   VisitExpr(body, [&](const ExprPtr& e) {
@@ -135,7 +138,8 @@ void CollectCuts(const Program& program, const ExprPtr& body,
   });
 }
 
-// Divisors that form a chain below the extent.
+}  // namespace
+
 std::vector<int64_t> Chain(const std::set<int64_t>& cuts, int64_t extent) {
   std::vector<int64_t> chain = {1};
   for (const int64_t cut : cuts) {
@@ -145,7 +149,9 @@ std::vector<int64_t> Chain(const std::set<int64_t>& cuts, int64_t extent) {
   return chain;
 }
 
-Stage MakeStage(const Program& program, const std::vector<bool>& stored, int id) {
+namespace {
+
+Stage MakeStage(const Program& program, const std::vector<bool>& stored, int id, bool whole_depth) {
   const Tensor& tensor = program.tensors[static_cast<size_t>(id)];
   Stage stage;
   stage.tensor = id;
@@ -159,8 +165,9 @@ Stage MakeStage(const Program& program, const std::vector<bool>& stored, int id)
     const bool kept = i < tensor.shape.size();
     const bool scanned = tensor.kind == TensorKind::kScan && static_cast<int>(i) == tensor.axis;
     const bool arg = tensor.kind == TensorKind::kReduce && IsArg(tensor.combine) && !kept;
+    const bool depth = whole_depth && tensor.contraction && tensor.convolution.input < 0 && !kept;
     const std::vector<int64_t> chain =
-        scanned || arg ? std::vector<int64_t>{1} : Chain(cuts[i], extents[i]);
+        scanned || arg || depth ? std::vector<int64_t>{1} : Chain(cuts[i], extents[i]);
     for (size_t k = chain.size(); k-- > 0;) {
       const int64_t upper = k + 1 < chain.size() ? chain[k + 1] : extents[i];
       const StageVar var{static_cast<int>(stage.vars.size()), upper / chain[k],
@@ -185,11 +192,12 @@ Stage MakeStage(const Program& program, const std::vector<bool>& stored, int id)
 
 }  // namespace
 
-std::vector<Stage> MakeStages(const Program& program, const std::vector<bool>& stored) {
+std::vector<Stage> MakeStages(const Program& program, const std::vector<bool>& stored,
+                              bool whole_depth) {
   std::vector<Stage> stages;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     if (stored[i] && program.tensors[i].kind != TensorKind::kInput)
-      stages.push_back(MakeStage(program, stored, static_cast<int>(i)));
+      stages.push_back(MakeStage(program, stored, static_cast<int>(i), whole_depth));
   }
   return stages;
 }

@@ -1,5 +1,6 @@
 #include "synth/synthesizer.h"
 
+#include "synth/attention.h"
 #include "synth/aul.h"
 #include "synth/emit_cpp.h"
 #include "synth/emit_cuda.h"
@@ -35,8 +36,10 @@ Result<std::variant<Synthesis, Refusal>> Synthesize(const Graph& graph,
   auto lowered = LowerGraph(graph);
   if (auto* refusal = std::get_if<Refusal>(&lowered))
     return std::variant<Synthesis, Refusal>(std::move(*refusal));
-  const Plan plan = MakePlan(std::move(std::get<Program>(lowered)),
-                             {options.threads, options.cache_bytes, options.variant});
+  Program program = std::move(std::get<Program>(lowered));
+  FuseAttention(program);
+  const Plan plan =
+      MakePlan(std::move(program), {options.threads, options.cache_bytes, options.variant});
   Synthesis made;
   made.aul = WriteAul(plan, graph);
   made.rationale = WriteRationale(plan, graph);

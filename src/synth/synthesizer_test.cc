@@ -31,6 +31,7 @@ class GraphMaker {
     graph_.outputs = {id};
     return id;
   }
+  void AlsoGive(ValueId id) { graph_.outputs.push_back(id); }
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
@@ -90,6 +91,44 @@ TEST(Synthesizer, SumsOfEverythingAreCutForTheThreads) {
   ASSERT_EQ(plan.groups.size(), 2U);
   EXPECT_TRUE(plan.groups[0].parallel);
   EXPECT_FALSE(plan.groups[1].parallel);
+}
+
+// softmax(q @ k * 0.5) @ v; gives the scores.
+ValueId AddAttention(GraphMaker& g) {
+  const ValueId q = g.Input({4, 50, 16});
+  const ValueId k = g.Input({4, 16, 60});
+  const ValueId v = g.Input({4, 60, 8});
+  const ValueId scores =
+      g.Node("aten.bmm.default", {{"self", GraphArg::Value(q)}, {"mat2", GraphArg::Value(k)}},
+             {4, 50, 60});
+  const ValueId scaled =
+      g.Node("aten.mul.Tensor",
+             {{"self", GraphArg::Value(scores)}, {"other", GraphArg::Float(0.5)}}, {4, 50, 60});
+  const ValueId weights =
+      g.Node("aten._softmax.default",
+             {{"self", GraphArg::Value(scaled)}, {"dim", GraphArg::Int(2)}}, {4, 50, 60});
+  g.Node("aten.bmm.default", {{"self", GraphArg::Value(weights)}, {"mat2", GraphArg::Value(v)}},
+         {4, 50, 8});
+  return scores;
+}
+
+std::string SourceOf(const Graph& graph) {
+  auto made = Synthesize(graph, {});
+  return made.ok() ? std::get<Synthesis>(*made).source : made.error().message;
+}
+
+TEST(Synthesizer, AttentionIsOneStepWithoutItsScores) {
+  GraphMaker g;
+  AddAttention(g);
+  EXPECT_THAT(SourceOf(g.graph()), HasSubstr("4 operations in 1 step."));
+  EXPECT_THAT(SourceOf(g.graph()), Not(HasSubstr("12000")));  // 4 * 50 * 60
+}
+
+TEST(Synthesizer, ScoresThatSomebodyWantsAreComputedOnce) {
+  GraphMaker g;
+  const ValueId scores = AddAttention(g);
+  g.AlsoGive(scores);
+  EXPECT_THAT(SourceOf(g.graph()), Not(HasSubstr("step1_attention")));
 }
 
 TEST(Synthesizer, RefusesAnUnknownOperatorByName) {

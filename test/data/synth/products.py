@@ -33,7 +33,11 @@ class Model(nn.Module):
                 torch.tensordot(a, b, dims=1),
                 torch.linalg.multi_dot([a, b, g.t()]),
                 torch.kron(a[:2, :3], b[:2, :2]),
-                c.transpose(1, 2) @ c)
+                c.transpose(1, 2) @ c,
+                v @ a,
+                v[:7] @ c,
+                torch.matmul(c.transpose(-1, -2), v[:7]),
+                torch.matmul(e.transpose(-1, -2), v[:7]))
 
 
 def get_inputs():
