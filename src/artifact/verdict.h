@@ -161,6 +161,11 @@ struct Verdict {
   std::vector<std::pair<std::string, double>> phases_ms;
 
   [[nodiscard]] bool passed() const { return status == VerdictStatus::kPassed; }
+  // Every result was right. The machine may have been too noisy to say how fast it is: that is
+  // nothing to repair in the kernel, and there is no speedup to believe.
+  [[nodiscard]] bool correct() const {
+    return passed() || (status == VerdictStatus::kSuspicious && reason == "unstable");
+  }
   // First cause wins: does nothing when the verdict is already negative.
   void Blame(VerdictStatus why, std::string because, std::string in_one_line);
 };

@@ -100,6 +100,7 @@ class Reader {
       config_.max_tokens_total = Count(node);
     } else if (key == "max_cost") {
       config_.max_cost = As<double>(node, "a sum of dollars");
+      if (*config_.max_cost < 0) Refuse(node, "expected 0 dollars or more");
     } else {
       RefuseKey(node, key, Keys());
     }

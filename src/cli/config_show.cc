@@ -42,6 +42,11 @@ std::vector<Row> Rows(const Config& config) {
                                           : ""});
   rows.push_back(
       {"max_cost", config.max_cost.has_value() ? fmt::format("${:.2f}", *config.max_cost) : ""});
+  const auto times = [](const std::optional<int64_t>& count) {
+    return count.has_value() ? std::to_string(*count) : "";
+  };
+  rows.push_back({"profile_settings.run_times", times(config.run_times)});
+  rows.push_back({"profile_settings.warmup_times", times(config.warmup_times)});
   for (const auto& [agent, model] : config.agent_model_config) {
     rows.push_back({"agent_model_config." + agent, model});
   }

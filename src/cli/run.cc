@@ -94,6 +94,11 @@ Result<int> Run(const Args& args, Context& context) {
     tasks.push_back(std::move(task));
   }
   KERF_ASSIGN_OR_RETURN(const auto judge, MakeJudge(args, shop.config, specs, context));
+  if (specs.size() == 1 && !shop.models->only_synth()) {
+    context.out.Progress("running the reference");
+    KERF_RETURN_IF_ERROR(judge->PrepareTask(specs.front()));
+    context.out.Progress("");
+  }
   context.out.Note("kerf run: " + shop.log_dir + ", model " + shop.models->NameOf(""));
 
   RunView view(context.out, context.clock, shop.models->ledger(), tasks.size());

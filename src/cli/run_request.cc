@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -57,6 +58,13 @@ Result<std::vector<std::string>> TaskPaths(const std::vector<std::string>& words
   return paths;
 }
 
+// The user may name a task by a link to it; what kerf finds by itself it does not follow.
+std::string Resolved(const std::string& path) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  return error ? path : real.string();
+}
+
 Result<TaskSpec> OneSpec(const Args& args, const Config& config, FileSystem& fs,
                          const std::string& word) {
   TaskSpec spec;
@@ -67,9 +75,9 @@ Result<TaskSpec> OneSpec(const Args& args, const Config& config, FileSystem& fs,
   } else {
     KERF_ASSIGN_OR_RETURN(
         task::TaskFile file,
-        task::ReadTaskFile(fs, word, task::ParseFramework(args.Get("--framework"))));
+        task::ReadTaskFile(fs, Resolved(word), task::ParseFramework(args.Get("--framework"))));
     spec.task_desc = std::move(file.text);
-    spec.op_name = file.op_name;
+    spec.op_name = task::OpName(word);
     spec.framework = task::FrameworkName(file.framework);
   }
   if (args.Has("--framework")) spec.framework = args.Get("--framework");
@@ -89,7 +97,12 @@ Status FillIn(const Args& args, const RunMachine& machine, TaskSpec& spec) {
     if (!impl.has_value()) return InvalidInput("unknown --impl " + args.Get("--impl"));
     spec.impl = *impl;
   }
-  return task::CheckTaskSpec(spec);
+  KERF_RETURN_IF_ERROR(task::CheckTaskSpec(spec));
+  if (spec.backend == "cpu" && spec.arch != machine.arch) {
+    return InvalidInput("this machine is " + machine.arch + ": a kernel for " + spec.arch +
+                        " cannot be judged here");
+  }
+  return {};
 }
 
 }  // namespace

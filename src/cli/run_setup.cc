@@ -46,12 +46,38 @@ Status CheckSameTask(const conduct::TaskOptions& now, FileSystem& fs) {
   return {};
 }
 
+// What decided the recorded steps decides the next ones too: who goes on with a run need not know
+// how it was begun.
+void TakeRules(FileSystem& fs, const std::string& log_dir, const std::string& op,
+               const std::string& task, conduct::TaskOptions& options) {
+  const auto then = conduct::LoadTaskRecord(fs, log_dir, op, task);
+  if (!then.ok()) return;
+  const conduct::Rules& rules = then->options.rules;
+  options.rules.coder_only = options.rules.coder_only || rules.coder_only;
+  options.rules.self_check = rules.self_check;
+  options.rules.analyze_error = rules.analyze_error;
+}
+
+// A task text is kept as it is in several places, and a model gets it: it must not hold a secret.
+Status RefuseSecrets(const std::vector<TaskSpec>& specs, const trace::Redactor& redactor) {
+  for (const TaskSpec& spec : specs) {
+    std::string text = spec.task_desc;
+    trace::Redactor::Counts counts;
+    if (!redactor.Redact(text, counts)) continue;
+    return Denied(spec.op_name + ": the task holds the value of " + counts.begin()->first +
+                  ", which must not get into records and prompts; take it out");
+  }
+  return {};
+}
+
 }  // namespace
 
 void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context) {
   const auto ours = [&](const std::string& owner) {
     return std::any_of(specs.begin(), specs.end(), [&](const TaskSpec& spec) {
-      return owner == spec.op_name + "/" + spec.task_id;
+      const std::string name = spec.op_name + "/" + spec.task_id;
+      // A sentence's task file is written under a name of its own.
+      return owner == name || owner == name + "-reference";
     });
   };
   if (const auto failed = conduct::ReadFailedCalls(context.fs, shop.log_dir); failed.ok()) {
@@ -121,6 +147,7 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
       return NotFound(args.Get("--fork") + ": the task has " +
                       std::to_string(playback.last_step()) + " steps");
     }
+    TakeRules(context.fs, from.run_path, from.op, from.task, options);
     KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
     return conduct::Task::Open(std::move(options), ports, std::move(playback),
                                conduct::PlaybackMode::kFork);
@@ -129,6 +156,7 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
     auto playback = conduct::Playback::Read(context.fs, shop.log_dir, op, task, -1);
     if (playback.ok()) {
       KERF_RETURN_IF_ERROR(CheckSameTask(options, context.fs));
+      TakeRules(context.fs, shop.log_dir, op, task, options);
       return conduct::Task::Open(std::move(options), ports, std::move(*playback),
                                  conduct::PlaybackMode::kResume);
     }
@@ -161,6 +189,7 @@ Result<Workshop> SetUpRun(const Args& args, const std::vector<TaskSpec>& specs, 
   shop.config = std::move(config);
   shop.log_dir = std::move(log_dir);
   shop.redactor.AddEnvironment(EnvironmentEntries());
+  KERF_RETURN_IF_ERROR(RefuseSecrets(specs, shop.redactor));
   KERF_ASSIGN_OR_RETURN(auto prompts,
                         llm::PromptLibrary::Open(context.fs, {.language = shop.config.language,
                                                               .folder = shop.config.prompts}));

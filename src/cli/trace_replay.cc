@@ -82,14 +82,36 @@ void Print(const std::vector<Replayed>& all, bool as_json, Output& out) {
   if (as_json) out.Data(DumpJson({{"ok", true}, {"tasks", tasks}}) + "\n");
 }
 
+// What was named: a task, or all of a run that were made by the loop.
+Result<std::vector<trace::Address>> Addresses(const std::string& text, Context& context) {
+  const auto address = trace::ResolveAddress(context.fs, text);
+  if (address.ok() && !address->task.empty()) return std::vector{*address};
+  const auto runs = trace::FindRuns(context.fs, text);
+  if (!runs.ok() || runs->size() != 1) return address.error();
+  std::vector<trace::Address> all;
+  const trace::Run& run = runs->front();
+  for (const std::string& op : run.ops) {
+    KERF_ASSIGN_OR_RETURN(const auto tasks, trace::ReadTasks(context.fs, run.path, op, ""));
+    for (const trace::TaskSteps& task : tasks) {
+      const auto record = conduct::LoadTaskRecord(context.fs, run.path, op, task.task);
+      if (!record.ok() && record.error().code == ErrorCode::kNotFound) {
+        context.out.Note(op + "/" + task.task + ": not replayed, it is no run of the loop");
+        continue;
+      }
+      all.push_back({run.path, op, task.task, -1});
+    }
+  }
+  if (all.empty())
+    return address.ok() ? NotFound(text + " holds no run of the loop") : address.error();
+  return all;
+}
+
 Result<int> Run(const Args& args, Context& context) {
-  KERF_ASSIGN_OR_RETURN(const trace::Address address,
-                        trace::ResolveAddress(context.fs, args.Positional(0)));
-  KERF_ASSIGN_OR_RETURN(const std::vector<trace::TaskSteps> tasks,
-                        trace::ReadTasks(context.fs, address.run_path, address.op, address.task));
+  KERF_ASSIGN_OR_RETURN(const std::vector<trace::Address> addresses,
+                        Addresses(args.Positional(0), context));
   std::vector<Replayed> all;
-  for (const trace::TaskSteps& task : tasks) {
-    KERF_ASSIGN_OR_RETURN(Replayed one, ReplayTask(address, task.task, args, context));
+  for (const trace::Address& address : addresses) {
+    KERF_ASSIGN_OR_RETURN(Replayed one, ReplayTask(address, address.task, args, context));
     all.push_back(std::move(one));
   }
   Print(all, args.Has("--json"), context.out);

@@ -418,6 +418,11 @@ Result<Address> ResolveAddress(FileSystem& fs, const std::string& text) {
       rest.resize(colon);
     }
   }
+  if (tasks.size() == 1 && !rest.empty() && !has_task(rest) && AllDigits(rest) &&
+      rest.size() < 10) {
+    address.step = std::stoll(rest);
+    rest.clear();
+  }
   if (rest.empty() && tasks.size() == 1) {
     address.task = tasks[0];
   } else if (has_task(rest)) {

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "artifact/verdict.h"
 #include "cli/bench/bench_result.h"
 #include "cli/render/step_text.h"
 
@@ -186,6 +187,12 @@ Status TakeVerdict(std::string_view verdict_json, BenchTask& task) {
     verdict.at("task").at("framework_version").get_to(task.framework_version);
     verdict.at("task").at("python").get_to(task.python);
     verdict.at("build").at("compiler").get_to(task.compiler);
+    if (verdict.at("status") != VerdictStatusName(VerdictStatus::kPassed)) {
+      verdict.at("status").get_to(task.status);
+      verdict.at("reason").get_to(task.reason);
+      task.summary = "not measured: " + verdict.at("summary").get<std::string>();
+      return {};
+    }
     const Json& timing = verdict.at("timing");
     if (timing.is_null()) return {};
     task.speedups = ReadSpeedups(timing.at("speedups"));

@@ -100,7 +100,7 @@ std::string SizesText(const task::ShrinkReport& sizes) {
 }
 
 std::string WhyText(const BenchTask& task) {
-  if (task.outcome == BenchOutcome::kCorrect) return "";
+  if (task.outcome == BenchOutcome::kCorrect) return task.summary;
   if (task.refusal.has_value()) {
     const BenchRefusal& refusal = *task.refusal;
     std::string text = refusal.what;

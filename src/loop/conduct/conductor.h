@@ -77,6 +77,9 @@ class Conductor {
   // Each is called only when need() asks for it.
   void TakeCode(TakenCode taken);
   void TakeCheck(const TakenCheck& taken);
+  // Instead of TakeCheck: a recording goes on without one, because its limit left no step for a
+  // repair.
+  void SkipCheck();
   void TakeAnalysis(const TakenCheck& taken);
   void TakeVerdict(Attempt attempt);
   // Nothing more can be done: a budget is used up, the model cannot be reached, the user stopped.

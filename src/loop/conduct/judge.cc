@@ -60,6 +60,11 @@ void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done) {
   done(Unavailable("stopped"));
 }
 
+Status JudgePool::PrepareTask(const TaskSpec& spec) {
+  KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(spec));
+  return PrepareReference(std::move(task), options_.request, ports_);
+}
+
 void JudgePool::Stop() {
   std::deque<Job> waiting;
   {

@@ -50,6 +50,10 @@ class JudgePool : public Judge {
   void Verify(const TaskSpec& spec, Candidate candidate, Done done) override;
   void Stop() override;
 
+  // Runs the task's reference into the cache, so that one that does not run is found before a
+  // model is paid.
+  Status PrepareTask(const TaskSpec& spec);
+
  private:
   struct Job {
     TaskSpec spec;

@@ -130,6 +130,7 @@ std::string ProfileJson(const Verdict& verdict) {
 
 std::string MeasurementText(const Verdict& verdict) {
   if (!verdict.timing.has_value()) return "It was not measured.";
+  if (!verdict.passed()) return "It could not be measured: " + verdict.summary + ".";
   const TimingReport& timing = *verdict.timing;
   std::string text;
   for (const TimingSide& side : timing.sides) {

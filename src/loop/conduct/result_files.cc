@@ -36,7 +36,7 @@ Result<std::string> ResultFiles::Keep(const std::string& code, const Verdict& ve
   const std::string path = JoinPath(log_dir, relative);
   KERF_RETURN_IF_ERROR(fs.CreateDirs(ParentPath(path)));
   KERF_RETURN_IF_ERROR(verify::KeepProject(fs, path, project, ids));
-  if (verdict.passed()) {
+  if (verdict.correct()) {
     const std::string copy = JoinPath(JoinPath(log_dir, "passed_cases"), relative);
     KERF_RETURN_IF_ERROR(fs.CreateDirs(ParentPath(copy)));
     KERF_RETURN_IF_ERROR(verify::KeepProject(fs, copy, project, ids));

@@ -50,9 +50,10 @@ class Quiet : public Observer {
 // A disk, a model and a judge that outlive the process that uses them.
 class World {
  public:
-  World()
+  explicit World(std::vector<FakeVerdict> verdicts = Verdicts())
       : models_(*llm::ScriptedProvider::Parse(kScript, "script")),
-        prompts_(*llm::PromptLibrary::Open(fs_, {})) {}
+        prompts_(*llm::PromptLibrary::Open(fs_, {})),
+        judge_(std::move(verdicts)) {}
 
   static TaskOptions Options(const std::string& log_dir) {
     TaskOptions options;
@@ -113,9 +114,41 @@ class World {
   const trace::Redactor redactor_;
   std::unique_ptr<llm::ScriptedProvider> models_;
   llm::PromptLibrary prompts_;
-  FakeJudge judge_{Verdicts()};
+  FakeJudge judge_;
   Quiet quiet_;
 };
+
+TEST(Task, KeepsARightKernelThatTheMachineWasTooNoisyToMeasure) {
+  const FakeVerdict noisy{VerdictStatus::kSuspicious, "unstable", "too noisy", "", 9.9};
+  World world({noisy, noisy, noisy});
+  const auto outcome = world.Start("logs");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->success) << outcome->because;
+  EXPECT_FALSE(outcome->best->speedup.has_value());
+  World other(
+      {{VerdictStatus::kSuspicious, "faster_than_light", "too fast", "", 9.9}, noisy, noisy});
+  EXPECT_EQ(other.Start("logs")->best->reason, "unstable");
+}
+
+// Near its limit a run does without checks; more steps later must not make that a contradiction.
+TEST(TaskResume, GoesOnWithMoreStepsThanItWasBegunWith) {
+  World world;
+  const auto options = [](int64_t limit) {
+    TaskOptions made = World::Options("logs");
+    made.rules.limit_steps = limit;
+    made.spec.limit_steps = limit;
+    return made;
+  };
+  const auto first = world.Run(Task::Open(options(3), world.Ports()));
+  ASSERT_TRUE(first.ok());
+  EXPECT_FALSE(first->success);
+  auto playback = Playback::Read(world.fs(), "logs", "relu", "0", -1);
+  ASSERT_TRUE(playback.ok());
+  const auto more = world.Run(
+      Task::Open(options(10), world.Ports(), std::move(*playback), PlaybackMode::kResume));
+  ASSERT_TRUE(more.ok()) << more.error().message;
+  EXPECT_TRUE(more->success) << more->because;
+}
 
 TEST(TaskResume, FromEveryPointGivesTheSameTreeAndAsksNothingTwice) {
   World whole;
