@@ -160,6 +160,7 @@ class Fuser {
     if (std::count(map->begin(), map->end(), kUnmapped) > 0 && !MayShrink(draft, stage, *map))
       return false;
     if (product && !SameLoops(stage, *map)) return false;
+    if (plan_.options.whole_rows && GivesRow(draft, stage, *map)) return false;
     Member member{&stage, {}};
     std::vector<int64_t> extents;
     std::vector<size_t> kept;
@@ -178,6 +179,21 @@ class Fuser {
     draft.members.push_back(std::move(member));
     group_of(stage.tensor) = g;
     return true;
+  }
+
+  // Whether a reduction would have loops inside the outer ones that it does not join.
+  bool GivesRow(const Draft& draft, const Stage& stage, const std::vector<int>& map) const {
+    const auto loops =
+        map.size() - static_cast<size_t>(std::count(map.begin(), map.end(), kUnmapped));
+    const auto inside = [&](const Stage& one) {
+      if (tensor(one.tensor).kind != TensorKind::kReduce) return false;
+      size_t kept = 0;
+      for (size_t i = 0; i < one.vars.size(); ++i) kept += CanBeOuter(one, i) ? 1 : 0;
+      return kept > loops;
+    };
+    return inside(stage) ||
+           std::any_of(draft.members.begin(), draft.members.end(),
+                       [&](const Member& member) { return inside(*member.stage); });
   }
 
   bool SameLoops(const Stage& stage, const std::vector<int>& map) const {

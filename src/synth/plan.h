@@ -23,6 +23,8 @@ struct PlanOptions {
   int variant = 0;
   // Of a GPU: how many blocks a reduction shall at least be cut into; 0 on a CPU.
   int64_t blocks = 0;
+  // Of a group each reduction gives one value for every turn of the outer loops, never a row.
+  bool whole_rows = false;
   std::set<int> inlined;  // tensors that are recomputed, whatever that costs
 };
 
