@@ -142,7 +142,6 @@ void Engine::Finish() {
     timing_.cycles = std::max(timing_.cycles, core.end);
   }
   for (uint32_t i = 0; i < cores_.size(); ++i) {
-    const CoreState& state = cores_[i];
     for (uint8_t pipe = 0; pipe < kPipeCount; ++pipe) {
       PipeUse& use = timing_.cores[i].pipes[pipe];
       uint64_t stalled = 0;
@@ -150,15 +149,22 @@ void Engine::Finish() {
       use.stalled[static_cast<size_t>(StallReason::kFinished)] +=
           timing_.cycles - std::min(timing_.cycles, use.busy + stalled);
       timing_.busy_cycles += use.busy;
-      const PipeState& at = state.pipes[pipe];
-      if (pipe != 0 && !at.empty()) {
-        timing_.blocked.push_back({i, static_cast<Pipe>(pipe),
-                                   at.slots[at.executed % at.slots.size()].index,
-                                   state.reason[pipe]});
-      }
-      if (pipe == 0 && state.next < log_.cores[i].instructions.size())
-        timing_.blocked.push_back({i, Pipe::kScalar, state.next, state.reason[0]});
     }
+    FindBlocked(i);
+  }
+}
+
+void Engine::FindBlocked(uint32_t core) {
+  const CoreState& state = cores_[core];
+  if (state.next < log_.cores[core].instructions.size())
+    timing_.blocked.push_back(
+        {core, Pipe::kScalar, state.next, state.reason[0], state.pipes[0].free});
+  for (uint8_t pipe = 1; pipe < kPipeCount; ++pipe) {
+    const PipeState& at = state.pipes[pipe];
+    if (at.empty()) continue;
+    const PipeState::Slot& head = at.slots[at.executed % at.slots.size()];
+    timing_.blocked.push_back({core, static_cast<Pipe>(pipe), head.index, state.reason[pipe],
+                               std::max(at.free, head.issued)});
   }
 }
 

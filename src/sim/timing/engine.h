@@ -25,6 +25,7 @@ class Engine {
   void Wake(uint32_t core, uint8_t agents);
   void Block(uint32_t core, uint8_t pipe, StallReason reason);
   void Finish();
+  void FindBlocked(uint32_t core);
 
   // execute.cc: false when the agent is blocked; nothing has changed then.
   bool Execute(uint32_t core, uint8_t pipe, uint32_t index, uint64_t issued);

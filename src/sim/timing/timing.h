@@ -67,6 +67,7 @@ struct BlockedAgent {
   Pipe pipe = Pipe::kScalar;
   uint32_t instruction = 0;  // at the head
   StallReason reason = StallReason::kNone;
+  uint64_t since = 0;  // it stands there
 };
 
 struct RunTiming {
