@@ -148,6 +148,32 @@ void Row(const char* what, double seconds, double count, const char* unit) {
   std::printf("%-44s %8.3f s  %8.2f M %s/s\n", what, seconds, count / seconds / 1e6, unit);
 }
 
+bool WriteDirectories(const sim::InstructionLog& log, const kerf::CoreModel& model,
+                      const std::string& dir, double count) {
+  double at = 0;
+  const auto fs = kerf::MakePosixFileSystem();
+  for (const bool perfetto : {false, true}) {
+    const std::string out = dir + (perfetto ? "/with" : "/without");
+    at = Seconds();
+    const auto report = sim::Analyse(
+        *fs, log, model, {.parent = out, .stamp = "20260101000000000", .perfetto = perfetto});
+    const double seconds = Seconds() - at;
+    if (!report.ok()) {
+      std::fprintf(stderr, "%s\n", report.error().message.c_str());
+      return false;
+    }
+    Row(perfetto ? "analyse and write, with Perfetto" : "analyse and write the directory", seconds,
+        count, "instructions");
+    const uint64_t bytes = TreeBytes(out);
+    at = Seconds();
+    RawWrite(dir + "/raw", bytes);
+    std::printf("  %.0f MB; peer: the same bytes, raw %.3f s\n", static_cast<double>(bytes) / 1e6,
+                Seconds() - at);
+    stdfs::remove_all(out);
+  }
+  return true;
+}
+
 int Run(uint64_t instructions, uint32_t cores, const std::string& dir, const std::string& chip) {
   const auto model = kerf::ParseCoreModel(ReadAll(chip));
   if (!model.ok()) {
@@ -190,26 +216,7 @@ int Run(uint64_t instructions, uint32_t cores, const std::string& dir, const std
   std::printf("  memory: log %.0f B, timing and hazards %.0f B more per instruction (peaks)\n",
               before * 1048576 / count, (PeakMegabytes() - before) * 1048576 / count);
 
-  const auto fs = kerf::MakePosixFileSystem();
-  for (const bool perfetto : {false, true}) {
-    const std::string out = dir + (perfetto ? "/with" : "/without");
-    at = Seconds();
-    const auto report = sim::Analyse(
-        *fs, *log, *model, {.parent = out, .stamp = "20260101000000000", .perfetto = perfetto});
-    const double seconds = Seconds() - at;
-    if (!report.ok()) {
-      std::fprintf(stderr, "%s\n", report.error().message.c_str());
-      return 3;
-    }
-    Row(perfetto ? "analyse and write, with Perfetto" : "analyse and write the directory", seconds,
-        count, "instructions");
-    const uint64_t bytes = TreeBytes(out);
-    at = Seconds();
-    RawWrite(dir + "/raw", bytes);
-    std::printf("  %.0f MB; peer: the same bytes, raw %.3f s\n", static_cast<double>(bytes) / 1e6,
-                Seconds() - at);
-    stdfs::remove_all(out);
-  }
+  if (!WriteDirectories(*log, *model, dir, count)) return 3;
   std::printf("  peak memory of the process %.0f MB\n", PeakMegabytes());
   stdfs::remove_all(dir);
   return 0;

@@ -46,7 +46,7 @@ class Stalls {
       const InstructionTime& time = timing.times[i];
       if (time.issue_stall != 0)
         Add(program[i], StallReason::kQueueFull, 0, time.issue_stall, time);
-      if (time.stall != 0 && time.reason != StallReason::kIssue)
+      if (time.stall != 0 && !IsIdle(time.reason))
         Add(program[i], time.reason, program[i].pipe, time.stall, time);
     }
   }

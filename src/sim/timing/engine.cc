@@ -12,9 +12,9 @@ bool Waits(Op op) { return op == Op::WAIT_FLAG || op == Op::PIPE_BARRIER || op =
 }  // namespace
 
 const char* StallReasonName(StallReason reason) {
-  constexpr const char* kNames[kStallReasons] = {"none",       "issue",   "flag",
-                                                 "drain",      "barrier", "queue full",
-                                                 "cross core", "meeting", "finished"};
+  constexpr const char* kNames[kStallReasons] = {"none",    "issue",   "scalar",     "flag",
+                                                 "drain",   "barrier", "queue full", "cross core",
+                                                 "meeting", "finished"};
   return kNames[static_cast<uint8_t>(reason)];
 }
 
@@ -107,11 +107,13 @@ bool Engine::Issue(uint32_t core, uint32_t index) {
     use.stalled[static_cast<size_t>(StallReason::kQueueFull)] += stall;
     timing_.cores[core].times[index].issue_stall =
         static_cast<uint32_t>(std::min<uint64_t>(stall, UINT32_MAX));
+    state.held = {time, slot.dequeued};
     time = slot.dequeued;
   }
   scalar.free = time;
   slot.index = index;
   slot.issued = time;
+  slot.held = state.held;
   ++pipe.issued;
   const auto bit = static_cast<uint8_t>(1U << record.pipe);
   if ((state.blocked & bit) == 0) state.ready |= bit;
@@ -123,6 +125,7 @@ void Engine::RunPipe(uint32_t core, uint8_t number) {
   PipeState& pipe = state.pipes[number];
   while (!pipe.empty()) {
     PipeState::Slot& slot = pipe.slots[pipe.executed % pipe.slots.size()];
+    held_ = slot.held;
     if (!Execute(core, number, slot.index, slot.issued)) return;
     // What waits keeps its place until it is over, everything else until the pipe takes it up.
     const InstructionTime& time = timing_.cores[core].times[slot.index];

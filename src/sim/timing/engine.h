@@ -58,6 +58,7 @@ class Engine {
   std::vector<CoreState> cores_;
   std::deque<uint32_t> list_;  // cores with agents that are ready
   uint32_t running_ = kNobody;
+  Held held_;  // of the instruction that a pipe executes
   std::map<std::pair<uint32_t, uint8_t>, std::vector<uint32_t>> peers_;
   std::map<std::tuple<uint32_t, uint8_t, uint32_t>, Meeting> meetings_;
 };
