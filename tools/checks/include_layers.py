@@ -23,6 +23,7 @@ LEVELS = {
     "device": 2,
     "loop/*": 3,
     "synth": 3,
+    "sim": 3,
     "dataset": 3,
     "replay/*": 3,
     "loop/conduct": 4,

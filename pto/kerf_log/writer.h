@@ -1,0 +1,301 @@
+// Writes an instruction log from within a kernel's process: standard library and POSIX only.
+//
+//   kerf_log::LogFile file;
+//   if (!file.Open("run.kilog")) … file.error() …
+//   kerf_log::CoreLog core(file, kerf_log::CoreKind::kAiv, /*block=*/0, /*lane=*/1);
+//   const uint32_t site = core.SiteOf(location.file_name(), location.line(), location.column(),
+//                                     location.function_name());
+//   core.Begin(Op::TADD, Pipe::kVector, site).operations = 8192;
+//   core.Add(dst); core.Add(a); core.Add(b);
+//   core.End();
+//
+// LogFile: any thread. CoreLog: one thread at a time, one per core, closed before its LogFile. A
+// record costs a copy into a buffer of 64 KiB; a full buffer is one write(2). An instruction that
+// may block for ever (CROSS_WAIT) is recorded before it blocks, and Flush() makes it readable when
+// the process is then killed.
+//
+// The objects may be handed to a shared library that was compiled with the same header.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kerf_log/record.h"
+
+namespace kerf_log {
+
+class LogFile {
+ public:
+  LogFile() = default;
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+  ~LogFile() { Close(); }
+
+  // Creates or empties the file. false: see error().
+  bool Open(const char* path) {
+    return Adopt(::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640));
+  }
+  // Takes over an open descriptor; -1 is the failure of whoever opened it.
+  bool Adopt(int fd) {
+    fd_ = fd;
+    if (fd < 0) return Fail("cannot open the instruction log");
+    const FileHeader header;
+    return WriteAll(&header, sizeof header);
+  }
+
+  // Records beyond `instructions` of all cores together are counted and not kept. 0 = no limit.
+  void set_limit(uint64_t instructions) { limit_ = instructions; }
+
+  // Writes what ends the file. Called by the destructor.
+  void Close() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (fd_ < 0) return;
+    ChunkHeader end;
+    end.type = ChunkType::kEnd;
+    end.dropped = dropped_ > 0xffffffffU ? 0xffffffffU : static_cast<uint32_t>(dropped_);
+    FlushTables();
+    WriteAll(&end, sizeof end);
+    ::close(fd_);
+    fd_ = -1;
+  }
+
+  [[nodiscard]] bool ok() const { return error_.empty(); }
+  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] uint64_t dropped() const { return dropped_; }
+
+ private:
+  friend class CoreLog;
+
+  struct SiteKey {
+    uint32_t file, function, line, column, caller;
+    uint64_t pc;
+    bool operator==(const SiteKey& o) const {
+      return file == o.file && function == o.function && line == o.line && column == o.column &&
+             caller == o.caller && pc == o.pc;
+    }
+  };
+  struct SiteHash {
+    size_t operator()(const SiteKey& k) const {
+      uint64_t h = k.pc + 0x9e3779b97f4a7c15U;
+      for (const uint32_t part : {k.file, k.function, k.line, k.column, k.caller})
+        h = (h ^ part) * 0xff51afd7ed558ccdU;
+      return static_cast<size_t>(h ^ (h >> 29));
+    }
+  };
+
+  bool Fail(const char* what) {
+    if (error_.empty()) error_ = std::string(what) + ": " + std::strerror(errno);
+    return false;
+  }
+
+  bool WriteAll(const void* data, size_t size) {
+    const char* at = static_cast<const char*>(data);
+    while (size > 0 && error_.empty()) {
+      const ssize_t n = ::write(fd_, at, size);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return Fail("cannot write the instruction log");
+      at += n;
+      size -= static_cast<size_t>(n);
+    }
+    return error_.empty();
+  }
+
+  uint32_t StringId(const char* text) {
+    if (text == nullptr || *text == 0) return 0;
+    const auto [found, fresh] =
+        strings_.try_emplace(text, static_cast<uint32_t>(strings_.size() + 1));
+    if (fresh) {
+      new_strings_.insert(new_strings_.end(), text, text + std::strlen(text) + 1);
+      ++new_string_count_;
+    }
+    return found->second;
+  }
+
+  uint32_t Intern(const char* file, const char* function, uint32_t line, uint32_t column,
+                  uint32_t caller, uint64_t pc) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const SiteKey key{StringId(file), StringId(function), line, column, caller, pc};
+    const auto [found, fresh] = sites_.try_emplace(key, static_cast<uint32_t>(sites_.size() + 1));
+    if (fresh) {
+      Site site;
+      site.file = key.file;
+      site.function = key.function;
+      site.line = line;
+      site.column = column;
+      site.caller = caller;
+      site.pc = pc;
+      new_sites_.push_back(site);
+    }
+    return found->second;
+  }
+
+  // Strings and sites come before the records that name them.
+  void FlushTables() {
+    if (!new_strings_.empty()) {
+      ChunkHeader header;
+      header.type = ChunkType::kStrings;
+      header.count = new_string_count_;
+      new_strings_.resize((new_strings_.size() + 31) / 32 * 32);
+      header.bytes = new_strings_.size();
+      WriteAll(&header, sizeof header);
+      WriteAll(new_strings_.data(), new_strings_.size());
+      new_strings_.clear();
+      new_string_count_ = 0;
+    }
+    if (!new_sites_.empty()) {
+      ChunkHeader header;
+      header.type = ChunkType::kSites;
+      header.bytes = new_sites_.size() * sizeof(Site);
+      WriteAll(&header, sizeof header);
+      WriteAll(new_sites_.data(), header.bytes);
+      new_sites_.clear();
+    }
+  }
+
+  uint32_t AddCore(CoreKind kind, uint32_t block, uint8_t lane) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ChunkHeader header;
+    header.type = ChunkType::kCore;
+    header.core = cores_++;
+    header.kind = kind;
+    header.block = block;
+    header.lane = lane;
+    if (fd_ >= 0) WriteAll(&header, sizeof header);
+    return header.core;
+  }
+
+  // `records` begins with the room for its chunk's header, so that one write does it.
+  void WriteRecords(uint32_t core, char* records, size_t bytes, uint32_t count) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (fd_ < 0) return;
+    // Once full, full for every core: no stream has a hole.
+    if (dropped_ != 0 || (limit_ != 0 && written_ + count > limit_)) {
+      dropped_ += count;
+      return;
+    }
+    written_ += count;
+    FlushTables();
+    ChunkHeader header;
+    header.type = ChunkType::kRecords;
+    header.core = core;
+    header.bytes = bytes - sizeof header;
+    header.count = count;
+    std::memcpy(records, &header, sizeof header);
+    WriteAll(records, bytes);
+  }
+
+  std::mutex mutex_;  // guards everything below
+  int fd_ = -1;
+  uint32_t cores_ = 0;
+  uint64_t limit_ = 0;
+  uint64_t written_ = 0;
+  uint64_t dropped_ = 0;
+  std::string error_;
+  std::unordered_map<std::string, uint32_t> strings_;
+  std::unordered_map<SiteKey, uint32_t, SiteHash> sites_;
+  std::vector<char> new_strings_;
+  uint32_t new_string_count_ = 0;
+  std::vector<Site> new_sites_;
+};
+
+class CoreLog {
+ public:
+  CoreLog(LogFile& file, CoreKind kind, uint32_t block, uint8_t lane = 0)
+      : file_(file), core_(file.AddCore(kind, block, lane)), buffer_(new char[kBuffer]) {}
+  CoreLog(const CoreLog&) = delete;
+  CoreLog& operator=(const CoreLog&) = delete;
+  ~CoreLog() { Flush(); }
+
+  // The id of a place in the source. `file` and `function` must be literals (as
+  // std::source_location gives them): the fast path compares their addresses. The caller is the
+  // innermost frame pushed, unless one is given.
+  uint32_t SiteOf(const char* file, uint32_t line, uint32_t column = 0,
+                  const char* function = nullptr, uint64_t pc = 0) {
+    const uint32_t caller = frames_.empty() ? 0 : frames_.back();
+    const uint64_t hash = (reinterpret_cast<uintptr_t>(file) ^ (uint64_t{line} << 20) ^
+                           (uint64_t{column} << 44) ^ pc) *
+                              0x9e3779b97f4a7c15U +
+                          caller * 0xff51afd7ed558ccdU;
+    Cached& slot = cache_[(hash >> 32) % kCache];
+    if (slot.file == file && slot.function == function && slot.line == line &&
+        slot.column == column && slot.caller == caller && slot.pc == pc && slot.id != 0)
+      return slot.id;
+    slot = {file,
+            function,
+            pc,
+            line,
+            column,
+            caller,
+            file_.Intern(file, function, line, column, caller, pc)};
+    return slot.id;
+  }
+
+  // Call stack: the site of a call stands above the sites used until PopFrame().
+  void PushFrame(uint32_t site) { frames_.push_back(site); }
+  void PopFrame() { frames_.pop_back(); }
+
+  // The record to fill in until End(); op, pipe and site are set.
+  Instruction& Begin(Op op, Pipe pipe, uint32_t site) {
+    if (kBuffer - used_ < sizeof(Instruction) + kMostOperands * sizeof(Operand)) Flush();
+    begun_ = used_;
+    Instruction* record = new (buffer_.get() + used_) Instruction;
+    record->op = op;
+    record->pipe = static_cast<uint8_t>(pipe);
+    record->site = site;
+    used_ += sizeof(Instruction);
+    return *record;
+  }
+  // Of the instruction begun; more than kMostOperands are left out.
+  void Add(const Operand& operand) {
+    Instruction& record = *reinterpret_cast<Instruction*>(buffer_.get() + begun_);
+    if (record.operands == kMostOperands) return;
+    ++record.operands;
+    std::memcpy(buffer_.get() + used_, &operand, sizeof operand);
+    used_ += sizeof operand;
+  }
+  void End() { ++count_; }
+
+  // A flag, a barrier or a signal: one record without operands.
+  void AddSync(Op op, Pipe pipe, uint32_t site, const Sync& sync) {
+    Begin(op, pipe, site).sync = sync;
+    End();
+  }
+
+  // What was ended is in the file afterwards.
+  void Flush() {
+    if (count_ != 0) file_.WriteRecords(core_, buffer_.get(), used_, count_);
+    used_ = sizeof(ChunkHeader);
+    count_ = 0;
+  }
+
+  [[nodiscard]] uint32_t core() const { return core_; }
+
+ private:
+  struct Cached {
+    const char* file = nullptr;
+    const char* function = nullptr;
+    uint64_t pc = 0;
+    uint32_t line = 0, column = 0, caller = 0, id = 0;
+  };
+  static constexpr size_t kBuffer = size_t{64} << 10;
+  static constexpr size_t kCache = 1024;
+
+  LogFile& file_;
+  const uint32_t core_;
+  std::unique_ptr<char[]> buffer_;
+  size_t used_ = sizeof(ChunkHeader);
+  size_t begun_ = 0;
+  uint32_t count_ = 0;
+  std::vector<uint32_t> frames_;
+  std::vector<Cached> cache_ = std::vector<Cached>(kCache);
+};
+
+}  // namespace kerf_log
