@@ -21,7 +21,7 @@ inline Site SiteOf(const Place& place) {
 
 inline void FlagOp(Op op, int src, int dst, uint64_t id, uint32_t mode, const Place& place) {
   TheCore().Flag({op, static_cast<uint8_t>(src), static_cast<uint8_t>(dst),
-                  static_cast<uint32_t>(id), mode, SiteOf(place)});
+                  static_cast<uint32_t>(id), mode, 0, SiteOf(place)});
 }
 
 }  // namespace kerf_pto
@@ -90,9 +90,10 @@ template <typename... T>
 inline void set_atomic_none(T...) {}
 
 // --- registers ---
-inline int64_t get_block_idx() { return kerf_pto::TheCore().BlockIndex(); }
-inline int64_t get_block_num() { return kerf_pto::TheCore().BlockCount(); }
-inline int64_t get_subblockid() { return kerf_pto::TheCore().SubBlock(); }
+inline int64_t(get_block_idx)() { return kerf_pto::TheCore().BlockIndex(); }
+inline int64_t(get_block_num)() { return kerf_pto::TheCore().BlockCount(); }
+// In parentheses: generated kernels define a macro of this name, which the queues shall then use.
+inline int64_t(get_subblockid)() { return kerf_pto::TheCore().SubBlock(); }
 inline int64_t get_subblockdim() {
 #ifdef __DAV_VEC__
   return 2;

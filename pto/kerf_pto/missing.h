@@ -9,14 +9,14 @@ template <typename... T>
 inline constexpr bool kNever = false;
 }
 
-#define KERF_PTO_MISSING(NAME)                                                                  \
-  template <typename... T>                                                                      \
-  RecordEvent NAME(T&&...) {                                                                    \
-    static_assert(kerf_pto::kNever<T...>,                                                       \
-                  "kerf: the instruction " #NAME                                                \
+#define KERF_PTO_MISSING(NAME)                                                                   \
+  template <typename... T>                                                                       \
+  RecordEvent NAME(T&&...) {                                                                     \
+    static_assert(kerf_pto::kNever<T...>,                                                        \
+                  "kerf: the instruction " #NAME                                                 \
                   " is not simulated yet; it would be added in pto/kerf_pto/vector.h or move.h " \
-                  "and in src/sim/machine");                                                    \
-    return {};                                                                                  \
+                  "and in src/sim/machine");                                                     \
+    return {};                                                                                   \
   }
 
 namespace pto {

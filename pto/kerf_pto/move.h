@@ -11,8 +11,10 @@ template <typename T, typename A>
 void TASSIGN(T& operand, A address, KERF_PTO_AT) {
   if constexpr (kerf_pto::kIsTile<T>) {
     uint64_t value = 0;
-    if constexpr (std::is_pointer_v<A>) value = reinterpret_cast<uint64_t>(address);
-    else value = static_cast<uint64_t>(address);
+    if constexpr (std::is_pointer_v<A>)
+      value = reinterpret_cast<uint64_t>(address);
+    else
+      value = static_cast<uint64_t>(address);
     operand.Bind(kerf_pto::TheCore().Offset(kerf_pto::MemOf(T::Loc), value));
     kerf_pto::TheCore().Assign(operand.Ref(), kerf_pto::SiteOf(place));
   } else {
@@ -22,7 +24,8 @@ void TASSIGN(T& operand, A address, KERF_PTO_AT) {
 }
 template <auto Address, typename T>
 void TASSIGN(T& tile, KERF_PTO_AT) {
-  static_assert(static_cast<uint64_t>(Address) % 32 == 0, "kerf: a tile's address is a multiple of 32");
+  static_assert(static_cast<uint64_t>(Address) % 32 == 0,
+                "kerf: a tile's address is a multiple of 32");
   TASSIGN(tile, static_cast<uint64_t>(Address), place);
 }
 
@@ -30,7 +33,8 @@ void TASSIGN(T& tile, KERF_PTO_AT) {
 template <typename D, typename A>
 RecordEvent TRESHAPE(D& d, const A& a, KERF_PTO_AT) {
   static_assert(D::Loc == A::Loc, "kerf: TRESHAPE keeps the memory");
-  static_assert(D::isBoxedLayout == A::isBoxedLayout, "kerf: TRESHAPE does not change between boxed and plain layouts");
+  static_assert(D::isBoxedLayout == A::isBoxedLayout,
+                "kerf: TRESHAPE does not change between boxed and plain layouts");
   static_assert(D::Numel * sizeof(typename D::DType) == A::Numel * sizeof(typename A::DType),
                 "kerf: TRESHAPE keeps the number of bytes");
   d.Bind(a.Address());
@@ -55,8 +59,11 @@ template <typename T, typename G, AtomicType Atomic = AtomicType::AtomicNone,
           ReluPreMode Relu = ReluPreMode::NoRelu>
 RecordEvent TSTORE(const G& global, const T& tile, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TSTORE, place)
-      .Tile(tile).Global(global).Option(0, static_cast<int64_t>(Atomic))
-      .Option(1, static_cast<int64_t>(Relu)).Run();
+      .Tile(tile)
+      .Global(global)
+      .Option(0, static_cast<int64_t>(Atomic))
+      .Option(1, static_cast<int64_t>(Relu))
+      .Run();
 }
 template <STPhase Phase, typename T, typename G, AtomicType Atomic = AtomicType::AtomicNone,
           ReluPreMode Relu = ReluPreMode::NoRelu>
@@ -68,9 +75,13 @@ template <typename T, typename G, AtomicType Atomic = AtomicType::AtomicNone,
           std::enable_if_t<std::is_integral_v<Q>, int> = 0>
 RecordEvent TSTORE(const G& global, const T& tile, Q scale, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TSTORE, place)
-      .Tile(tile).Global(global).Option(0, static_cast<int64_t>(Atomic))
-      .Option(1, static_cast<int64_t>(Relu)).Option(2, 1)
-      .Option(3, static_cast<int64_t>(scale)).Run();
+      .Tile(tile)
+      .Global(global)
+      .Option(0, static_cast<int64_t>(Atomic))
+      .Option(1, static_cast<int64_t>(Relu))
+      .Option(2, 1)
+      .Option(3, static_cast<int64_t>(scale))
+      .Run();
 }
 
 // --- between on-chip memories ---
@@ -82,33 +93,48 @@ RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
 template <typename D, typename A, ReluPreMode Relu>
 RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TMOV, place)
-      .Tile(d).Tile(a).Option(2, static_cast<int64_t>(Relu)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(2, static_cast<int64_t>(Relu))
+      .Run();
 }
 template <typename D, typename A, AccToVecMode Mode, ReluPreMode Relu = ReluPreMode::NoRelu>
 RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TMOV, place)
-      .Tile(d).Tile(a).Option(2, static_cast<int64_t>(Relu)).Option(3, static_cast<int64_t>(Mode)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(2, static_cast<int64_t>(Relu))
+      .Option(3, static_cast<int64_t>(Mode))
+      .Run();
 }
 template <typename D, typename A, typename R = uint16_t, typename C = uint16_t>
 RecordEvent TEXTRACT(D& d, const A& a, R row, C col, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TEXTRACT, place)
-      .Tile(d).Tile(a).Option(0, static_cast<int64_t>(row)).Option(1, static_cast<int64_t>(col)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(0, static_cast<int64_t>(row))
+      .Option(1, static_cast<int64_t>(col))
+      .Run();
 }
 template <typename D, typename A, typename R = uint16_t, typename C = uint16_t>
 RecordEvent TINSERT(D& d, const A& a, R row, C col, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TINSERT, place)
-      .Tile(d).Tile(a).Option(0, static_cast<int64_t>(row)).Option(1, static_cast<int64_t>(col)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(0, static_cast<int64_t>(row))
+      .Option(1, static_cast<int64_t>(col))
+      .Run();
 }
 
 // --- products ---
-#define KERF_PTO_PRODUCT(NAME)                                                                \
-  template <typename C, typename A, typename B>                                               \
-  RecordEvent NAME(C& c, const A& a, const B& b, KERF_PTO_AT) {                               \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(c).Tile(a).Tile(b).Run();        \
-  }                                                                                           \
-  template <AccPhase Phase, typename C, typename A, typename B>                               \
-  RecordEvent NAME(C& c, const A& a, const B& b, KERF_PTO_AT) {                               \
-    return NAME(c, a, b, place);                                                              \
+#define KERF_PTO_PRODUCT(NAME)                                                         \
+  template <typename C, typename A, typename B>                                        \
+  RecordEvent NAME(C& c, const A& a, const B& b, KERF_PTO_AT) {                        \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(c).Tile(a).Tile(b).Run(); \
+  }                                                                                    \
+  template <AccPhase Phase, typename C, typename A, typename B>                        \
+  RecordEvent NAME(C& c, const A& a, const B& b, KERF_PTO_AT) {                        \
+    return NAME(c, a, b, place);                                                       \
   }
 KERF_PTO_PRODUCT(TMATMUL)
 KERF_PTO_PRODUCT(TMATMUL_ACC)
@@ -116,30 +142,54 @@ KERF_PTO_PRODUCT(TGEMV)
 KERF_PTO_PRODUCT(TGEMV_ACC)
 #undef KERF_PTO_PRODUCT
 // out = in + a·b; tiles: out, a, b, in
-template <typename O, typename C, typename A, typename B, std::enable_if_t<kerf_pto::kIsTile<B>, int> = 0>
+template <typename O, typename C, typename A, typename B,
+          std::enable_if_t<kerf_pto::kIsTile<B>, int> = 0>
 RecordEvent TMATMUL_ACC(O& out, const C& in, const A& a, const B& b, KERF_PTO_AT) {
-  return kerf_pto::Builder(kerf_pto::Op::TMATMUL_ACC, place).Tile(out).Tile(a).Tile(b).Tile(in).Run();
+  return kerf_pto::Builder(kerf_pto::Op::TMATMUL_ACC, place)
+      .Tile(out)
+      .Tile(a)
+      .Tile(b)
+      .Tile(in)
+      .Run();
 }
-template <typename O, typename C, typename A, typename B, std::enable_if_t<kerf_pto::kIsTile<B>, int> = 0>
+template <typename O, typename C, typename A, typename B,
+          std::enable_if_t<kerf_pto::kIsTile<B>, int> = 0>
 RecordEvent TGEMV_ACC(O& out, const C& in, const A& a, const B& b, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TGEMV_ACC, place).Tile(out).Tile(a).Tile(b).Tile(in).Run();
 }
 template <typename C, typename A, typename B, typename D>
 RecordEvent TMATMUL_BIAS(C& c, const A& a, const B& b, const D& bias, KERF_PTO_AT) {
-  return kerf_pto::Builder(kerf_pto::Op::TMATMUL_BIAS, place).Tile(c).Tile(a).Tile(b).Tile(bias).Run();
+  return kerf_pto::Builder(kerf_pto::Op::TMATMUL_BIAS, place)
+      .Tile(c)
+      .Tile(a)
+      .Tile(b)
+      .Tile(bias)
+      .Run();
 }
 template <typename C, typename A, typename B, typename D>
 RecordEvent TGEMV_BIAS(C& c, const A& a, const B& b, const D& bias, KERF_PTO_AT) {
-  return kerf_pto::Builder(kerf_pto::Op::TGEMV_BIAS, place).Tile(c).Tile(a).Tile(b).Tile(bias).Run();
+  return kerf_pto::Builder(kerf_pto::Op::TGEMV_BIAS, place)
+      .Tile(c)
+      .Tile(a)
+      .Tile(b)
+      .Tile(bias)
+      .Run();
 }
 // options: 0 accumulate, 1 the last tile is a bias; tiles: c, a, scale a, b, scale b [, in or bias]
 template <typename C, typename A, typename SA, typename B, typename SB>
 RecordEvent TMATMUL_MX(C& c, const A& a, const SA& sa, const B& b, const SB& sb, KERF_PTO_AT) {
-  return kerf_pto::Builder(kerf_pto::Op::TMATMUL_MX, place).Tile(c).Tile(a).Tile(sa).Tile(b).Tile(sb).Run();
+  return kerf_pto::Builder(kerf_pto::Op::TMATMUL_MX, place)
+      .Tile(c)
+      .Tile(a)
+      .Tile(sa)
+      .Tile(b)
+      .Tile(sb)
+      .Run();
 }
 template <typename O, typename X, typename A, typename SA, typename B, typename SB,
           std::enable_if_t<kerf_pto::kIsTile<SB>, int> = 0>
-RecordEvent TMATMUL_MX(O& out, const X& x, const A& a, const SA& sa, const B& b, const SB& sb, KERF_PTO_AT) {
+RecordEvent TMATMUL_MX(O& out, const X& x, const A& a, const SA& sa, const B& b, const SB& sb,
+                       KERF_PTO_AT) {
   kerf_pto::Builder call(kerf_pto::Op::TMATMUL_MX, place);
   if constexpr (X::Loc == TileType::Acc) {
     call.Tile(out).Tile(a).Tile(sa).Tile(b).Tile(sb).Tile(x).Option(0, 1);
@@ -160,14 +210,24 @@ template <Coalesce How = Coalesce::Elem, ScatterAtomicOp Atomic = ScatterAtomicO
           ScatterOOB Outside = ScatterOOB::Undefined, typename G, typename S, typename I>
 RecordEvent MSCATTER(const G& global, const S& source, const I& index, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::MSCATTER, place)
-      .Tile(source).Tile(index).Global(global).Option(0, static_cast<int64_t>(How))
-      .Option(1, static_cast<int64_t>(Atomic)).Option(2, static_cast<int64_t>(Outside)).Run();
+      .Tile(source)
+      .Tile(index)
+      .Global(global)
+      .Option(0, static_cast<int64_t>(How))
+      .Option(1, static_cast<int64_t>(Atomic))
+      .Option(2, static_cast<int64_t>(Outside))
+      .Run();
 }
-template <Coalesce How = Coalesce::Elem, GatherOOB Outside = GatherOOB::Undefined, typename D, typename G, typename I>
+template <Coalesce How = Coalesce::Elem, GatherOOB Outside = GatherOOB::Undefined, typename D,
+          typename G, typename I>
 RecordEvent MGATHER(D& d, const G& global, const I& index, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::MGATHER, place)
-      .Tile(d).Tile(index).Global(global).Option(0, static_cast<int64_t>(How))
-      .Option(2, static_cast<int64_t>(Outside)).Run();
+      .Tile(d)
+      .Tile(index)
+      .Global(global)
+      .Option(0, static_cast<int64_t>(How))
+      .Option(2, static_cast<int64_t>(Outside))
+      .Run();
 }
 
 }  // namespace pto

@@ -64,12 +64,23 @@ inline uint32_t EncodeSmall(bool negative, uint64_t m, int e, SmallFloat format,
     bool up = false;
     switch (rounding) {
       case Rounding::kNone:
-      case Rounding::kRint: up = above || (tie && (kept & 1) != 0); break;
-      case Rounding::kRound: up = above || tie; break;
-      case Rounding::kFloor: up = negative && rest != 0; break;
-      case Rounding::kCeil: up = !negative && rest != 0; break;
-      case Rounding::kTrunc: break;
-      case Rounding::kOdd: up = rest != 0 && (kept & 1) == 0; break;
+      case Rounding::kRint:
+        up = above || (tie && (kept & 1) != 0);
+        break;
+      case Rounding::kRound:
+        up = above || tie;
+        break;
+      case Rounding::kFloor:
+        up = negative && rest != 0;
+        break;
+      case Rounding::kCeil:
+        up = !negative && rest != 0;
+        break;
+      case Rounding::kTrunc:
+        break;
+      case Rounding::kOdd:
+        up = rest != 0 && (kept & 1) == 0;
+        break;
     }
     kept += up ? 1 : 0;
   }
@@ -81,10 +92,12 @@ inline uint32_t EncodeSmall(bool negative, uint64_t m, int e, SmallFloat format,
   uint32_t field = kept >> mb == 0 ? 0 : static_cast<uint32_t>(exponent + bias);
   uint32_t bits = (field << mb) | (static_cast<uint32_t>(kept) & ((1U << mb) - 1));
   const uint32_t infinity = all << mb;
-  const uint32_t largest =
-      format.has_infinity ? infinity - 1 : ((infinity | ((1U << mb) - 1)) - (format.has_nan ? 1 : 0));
+  const uint32_t largest = format.has_infinity
+                               ? infinity - 1
+                               : ((infinity | ((1U << mb) - 1)) - (format.has_nan ? 1 : 0));
   if (bits > largest) {
-    const bool to_zero = rounding == Rounding::kTrunc || (rounding == Rounding::kFloor && !negative) ||
+    const bool to_zero = rounding == Rounding::kTrunc ||
+                         (rounding == Rounding::kFloor && !negative) ||
                          (rounding == Rounding::kCeil && negative) || rounding == Rounding::kOdd;
     bits = format.has_infinity && !saturate && !to_zero ? infinity : largest;
   }
@@ -102,7 +115,8 @@ inline uint32_t EncodeFloat(float value, SmallFloat format, Rounding rounding,
   const uint32_t infinity = ((1U << format.exponent_bits) - 1) << mb;
   if (field == 0xff && mantissa != 0) {  // a quiet NaN, or the nearest to it
     if (!format.has_nan) return 0;
-    return format.has_infinity ? sign | infinity | (1U << (mb - 1)) : sign | infinity | ((1U << mb) - 1);
+    return format.has_infinity ? sign | infinity | (1U << (mb - 1))
+                               : sign | infinity | ((1U << mb) - 1);
   }
   if (field == 0xff) {
     if (format.has_infinity && !saturate) return sign | infinity;
@@ -131,8 +145,10 @@ inline float DecodeSmall(uint32_t bits, SmallFloat format) {
   // Exact: at most 24 bits, and no format here is wider than float.
   float scaled = m;
   int left = exponent;
-  for (; left > 0; left -= left > 60 ? 60 : left) scaled *= static_cast<float>(uint64_t{1} << (left > 60 ? 60 : left));
-  for (; left < 0; left += left < -60 ? 60 : -left) scaled /= static_cast<float>(uint64_t{1} << (left < -60 ? 60 : -left));
+  for (; left > 0; left -= left > 60 ? 60 : left)
+    scaled *= static_cast<float>(uint64_t{1} << (left > 60 ? 60 : left));
+  for (; left < 0; left += left < -60 ? 60 : -left)
+    scaled /= static_cast<float>(uint64_t{1} << (left < -60 ? 60 : -left));
   return FloatOfBits(BitsOfFloat(scaled) | sign);
 }
 
@@ -201,7 +217,15 @@ struct float8_e8m0_t {
   operator float() const { return kerf_pto::E8M0Value(bits); }
 };
 // Storage only: two values to a byte, or a format whose arithmetic is not simulated.
-struct float4_e2m1x2_t { uint8_t bits = 0; };
-struct float4_e1m2x2_t { uint8_t bits = 0; };
-struct hifloat8_t { uint8_t bits = 0; };
-struct int4b_t { uint8_t bits = 0; };
+struct float4_e2m1x2_t {
+  uint8_t bits = 0;
+};
+struct float4_e1m2x2_t {
+  uint8_t bits = 0;
+};
+struct hifloat8_t {
+  uint8_t bits = 0;
+};
+struct int4b_t {
+  uint8_t bits = 0;
+};

@@ -11,41 +11,68 @@ namespace kerf_pto {
 template <typename T>
 constexpr Type TypeOf() {
   using U = std::remove_cv_t<T>;
-  if constexpr (std::is_same_v<U, float>) return Type::kF32;
-  else if constexpr (std::is_same_v<U, double>) return Type::kF64;
-  else if constexpr (std::is_same_v<U, half>) return Type::kF16;
-  else if constexpr (std::is_same_v<U, bfloat16_t>) return Type::kBf16;
-  else if constexpr (std::is_same_v<U, bool>) return Type::kBool;
-  else if constexpr (std::is_same_v<U, float8_e4m3_t>) return Type::kE4M3;
-  else if constexpr (std::is_same_v<U, float8_e5m2_t>) return Type::kE5M2;
-  else if constexpr (std::is_same_v<U, float8_e8m0_t>) return Type::kE8M0;
-  else if constexpr (std::is_same_v<U, float4_e2m1x2_t>) return Type::kE2M1x2;
-  else if constexpr (std::is_same_v<U, float4_e1m2x2_t>) return Type::kE1M2x2;
-  else if constexpr (std::is_same_v<U, hifloat8_t>) return Type::kHif8;
-  else if constexpr (std::is_same_v<U, int4b_t>) return Type::kI4;
+  if constexpr (std::is_same_v<U, float>)
+    return Type::kF32;
+  else if constexpr (std::is_same_v<U, double>)
+    return Type::kF64;
+  else if constexpr (std::is_same_v<U, half>)
+    return Type::kF16;
+  else if constexpr (std::is_same_v<U, bfloat16_t>)
+    return Type::kBf16;
+  else if constexpr (std::is_same_v<U, bool>)
+    return Type::kBool;
+  else if constexpr (std::is_same_v<U, float8_e4m3_t>)
+    return Type::kE4M3;
+  else if constexpr (std::is_same_v<U, float8_e5m2_t>)
+    return Type::kE5M2;
+  else if constexpr (std::is_same_v<U, float8_e8m0_t>)
+    return Type::kE8M0;
+  else if constexpr (std::is_same_v<U, float4_e2m1x2_t>)
+    return Type::kE2M1x2;
+  else if constexpr (std::is_same_v<U, float4_e1m2x2_t>)
+    return Type::kE1M2x2;
+  else if constexpr (std::is_same_v<U, hifloat8_t>)
+    return Type::kHif8;
+  else if constexpr (std::is_same_v<U, int4b_t>)
+    return Type::kI4;
   else {
-    static_assert(std::is_integral_v<U>, "kerf: a tile cannot hold this type (pto/kerf_pto/tile.h, TypeOf)");
+    static_assert(std::is_integral_v<U>,
+                  "kerf: a tile cannot hold this type (pto/kerf_pto/tile.h, TypeOf)");
     constexpr bool is_signed = std::is_signed_v<U>;
-    if constexpr (sizeof(U) == 1) return is_signed ? Type::kI8 : Type::kU8;
-    else if constexpr (sizeof(U) == 2) return is_signed ? Type::kI16 : Type::kU16;
-    else if constexpr (sizeof(U) == 4) return is_signed ? Type::kI32 : Type::kU32;
-    else return is_signed ? Type::kI64 : Type::kU64;
+    if constexpr (sizeof(U) == 1)
+      return is_signed ? Type::kI8 : Type::kU8;
+    else if constexpr (sizeof(U) == 2)
+      return is_signed ? Type::kI16 : Type::kU16;
+    else if constexpr (sizeof(U) == 4)
+      return is_signed ? Type::kI32 : Type::kU32;
+    else
+      return is_signed ? Type::kI64 : Type::kU64;
   }
 }
 
 // Mem::kGm stands for a kind that has no memory.
 constexpr Mem MemOf(pto::TileType type) {
   switch (type) {
-    case pto::TileType::Vec: return Mem::kUb;
-    case pto::TileType::Mat: return Mem::kL1;
-    case pto::TileType::Left: return Mem::kL0a;
-    case pto::TileType::Right: return Mem::kL0b;
-    case pto::TileType::Acc: return Mem::kL0c;
-    case pto::TileType::Bias: return Mem::kBias;
-    case pto::TileType::Scaling: return Mem::kFixpipe;
-    case pto::TileType::ScaleLeft: return Mem::kScaleA;
-    case pto::TileType::ScaleRight: return Mem::kScaleB;
-    case pto::TileType::Ctrl: return Mem::kGm;
+    case pto::TileType::Vec:
+      return Mem::kUb;
+    case pto::TileType::Mat:
+      return Mem::kL1;
+    case pto::TileType::Left:
+      return Mem::kL0a;
+    case pto::TileType::Right:
+      return Mem::kL0b;
+    case pto::TileType::Acc:
+      return Mem::kL0c;
+    case pto::TileType::Bias:
+      return Mem::kBias;
+    case pto::TileType::Scaling:
+      return Mem::kFixpipe;
+    case pto::TileType::ScaleLeft:
+      return Mem::kScaleA;
+    case pto::TileType::ScaleRight:
+      return Mem::kScaleB;
+    case pto::TileType::Ctrl:
+      return Mem::kGm;
   }
   return Mem::kGm;
 }
@@ -61,11 +88,16 @@ constexpr Form FormOf(pto::Layout layout) {
   switch (layout) {
     case pto::Layout::DN:
     case pto::Layout::MX_A_DN:
-    case pto::Layout::MX_B_DN: return Form::kDn;
-    case pto::Layout::NZ: return Form::kNz;
-    case pto::Layout::MX_A_ZZ: return Form::kZz;
-    case pto::Layout::MX_B_NN: return Form::kNn;
-    default: return Form::kNd;
+    case pto::Layout::MX_B_DN:
+      return Form::kDn;
+    case pto::Layout::NZ:
+      return Form::kNz;
+    case pto::Layout::MX_A_ZZ:
+      return Form::kZz;
+    case pto::Layout::MX_B_NN:
+      return Form::kNn;
+    default:
+      return Form::kNd;
   }
 }
 
@@ -105,7 +137,9 @@ struct Tile : kerf_pto::TileBase {
   static constexpr int ElementBytes = static_cast<int>(sizeof(Element_));
   // Boxes of 512 bytes are 16 by 32 bytes, of 1024 16 by 16, of 32 (scales) 16 by 2; an inner
   // column-major box is the transpose.
-  static constexpr int Short = SFractalSize_ == 32 ? 2 : SFractalSize_ == 1024 ? 16 : 32 / ElementBytes;
+  static constexpr int Short = SFractalSize_ == 32     ? 2
+                               : SFractalSize_ == 1024 ? 16
+                                                       : 32 / ElementBytes;
   static constexpr int InnerRows = !isBoxedLayout ? 1 : isInnerRowMajor ? 16 : Short;
   static constexpr int InnerCols = !isBoxedLayout ? 1 : isInnerRowMajor ? Short : 16;
   static constexpr int RowStride = isRowMajor ? Cols_ : 1;
@@ -116,19 +150,25 @@ struct Tile : kerf_pto::TileBase {
                 "kerf: more valid rows than the tile has");
   static_assert(ColValid_ == DYNAMIC || (ColValid_ >= 0 && ColValid_ <= Cols_),
                 "kerf: more valid columns than the tile has");
-  static_assert(isBoxedLayout || Loc_ != TileType::Vec ||
-                    (isRowMajor ? Cols_ : Rows_) * ElementBytes % 32 == 0,
-                "kerf: a row (a column, when column-major) of an unboxed tile is a multiple of 32 bytes");
+  static_assert(
+      isBoxedLayout || Loc_ != TileType::Vec ||
+          (isRowMajor ? Cols_ : Rows_) * ElementBytes % 32 == 0,
+      "kerf: a row (a column, when column-major) of an unboxed tile is a multiple of 32 bytes");
 
   Tile() = default;
   template <typename R, typename C,
-            std::enable_if_t<std::is_convertible_v<R, int64_t> && std::is_convertible_v<C, int64_t>, int> = 0>
+            std::enable_if_t<std::is_convertible_v<R, int64_t> && std::is_convertible_v<C, int64_t>,
+                             int> = 0>
   Tile(R rows, C cols) : valid_rows_(static_cast<int>(rows)), valid_cols_(static_cast<int>(cols)) {}
   // The one that is not known when compiling.
-  template <typename V, std::enable_if_t<std::is_integral_v<V> && (RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC), int> = 0>
+  template <typename V,
+            std::enable_if_t<
+                std::is_integral_v<V> && (RowValid_ == DYNAMIC) != (ColValid_ == DYNAMIC), int> = 0>
   explicit Tile(V valid) {
-    if constexpr (RowValid_ == DYNAMIC) valid_rows_ = static_cast<int>(valid);
-    else valid_cols_ = static_cast<int>(valid);
+    if constexpr (RowValid_ == DYNAMIC)
+      valid_rows_ = static_cast<int>(valid);
+    else
+      valid_cols_ = static_cast<int>(valid);
   }
 
   int GetValidRow() const { return RowValid_ == DYNAMIC ? valid_rows_ : RowValid_; }
@@ -139,14 +179,17 @@ struct Tile : kerf_pto::TileBase {
     SetValidCol(cols);
   }
   template <typename R>
-  void SetValidRow(R rows) { valid_rows_ = static_cast<int>(rows); }
+  void SetValidRow(R rows) {
+    valid_rows_ = static_cast<int>(rows);
+  }
   template <typename C>
-  void SetValidCol(C cols) { valid_cols_ = static_cast<int>(cols); }
+  void SetValidCol(C cols) {
+    valid_cols_ = static_cast<int>(cols);
+  }
 
   // A pointer that can be read, and turns back into the address when given to TASSIGN.
   Element_* data() const {
-    return static_cast<Element_*>(
-        kerf_pto::TheCore().Address(kerf_pto::MemOf(Loc_), address_));
+    return static_cast<Element_*>(kerf_pto::TheCore().Address(kerf_pto::MemOf(Loc_), address_));
   }
   Element_ GetValue(int64_t offset, kerf_pto::Place place = kerf_pto::Place::current()) const {
     return *static_cast<Element_*>(
@@ -154,8 +197,8 @@ struct Tile : kerf_pto::TileBase {
   }
   template <typename V>
   void SetValue(int64_t offset, V value, kerf_pto::Place place = kerf_pto::Place::current()) {
-    *static_cast<Element_*>(kerf_pto::TheCore().Scalar(Ref(), offset, true, kerf_pto::SiteOf(place))) =
-        static_cast<Element_>(value);
+    *static_cast<Element_*>(kerf_pto::TheCore().Scalar(
+        Ref(), offset, true, kerf_pto::SiteOf(place))) = static_cast<Element_>(value);
   }
 
   kerf_pto::TileRef Ref() const {
@@ -202,15 +245,20 @@ using TileRight = Tile<TileType::Right, T, R, C, BLayout::RowMajor, RV, CV, SLay
 template <typename T, int R, int C, int RV = R, int CV = C>
 using TileAcc = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, RV, CV, SLayout::RowMajor, 1024>;
 template <typename T, int R, int C, int RV = R, int CV = C>
-using TileLeftCompact = Tile<TileType::Left, T, R, C, kLeftOuter, RV, CV, SLayout::RowMajor, 512, PadValue::Null, CompactMode::Normal>;
+using TileLeftCompact = Tile<TileType::Left, T, R, C, kLeftOuter, RV, CV, SLayout::RowMajor, 512,
+                             PadValue::Null, CompactMode::Normal>;
 template <typename T, int R, int C, int RV = R, int CV = C>
-using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, RV, CV, SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
+using TileRightCompact = Tile<TileType::Right, T, R, C, BLayout::RowMajor, RV, CV,
+                              SLayout::ColMajor, 512, PadValue::Null, CompactMode::Normal>;
 template <typename T, int R, int C, int RV = R, int CV = C>
-using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, RV, CV, SLayout::RowMajor, 1024, PadValue::Null, CompactMode::Normal>;
+using TileAccCompact = Tile<TileType::Acc, T, R, C, BLayout::ColMajor, RV, CV, SLayout::RowMajor,
+                            1024, PadValue::Null, CompactMode::Normal>;
 template <typename T, int R, int C, int RV = R, int CV = C>
-using TileLeftScale = Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, RV, CV, SLayout::RowMajor, 32>;
+using TileLeftScale =
+    Tile<TileType::ScaleLeft, T, R, C, BLayout::RowMajor, RV, CV, SLayout::RowMajor, 32>;
 template <typename T, int R, int C, int RV = R, int CV = C>
-using TileRightScale = Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, RV, CV, SLayout::ColMajor, 32>;
+using TileRightScale =
+    Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, RV, CV, SLayout::ColMajor, 32>;
 
 // Five sizes; those given as -1 are told to the constructor, in order, or all five are.
 template <int... N>
@@ -221,14 +269,18 @@ struct Sizes {
   int64_t shape[5] = {(N == DYNAMIC ? 1 : N)...};
 
   Sizes() = default;
-  template <typename... V, std::enable_if_t<(sizeof...(V) > 0) && (std::is_convertible_v<V, int64_t> && ...) &&
-                                                (sizeof...(V) == Unknown || sizeof...(V) == 5), int> = 0>
+  template <typename... V,
+            std::enable_if_t<(sizeof...(V) > 0) && (std::is_convertible_v<V, int64_t> && ...) &&
+                                 (sizeof...(V) == Unknown || sizeof...(V) == 5),
+                             int> = 0>
   Sizes(V... values) {
     const int64_t given[] = {static_cast<int64_t>(values)...};
     int next = 0;
     for (int i = 0; i < 5; ++i) {
-      if (sizeof...(V) == 5) shape[i] = staticShape[i] == DYNAMIC ? given[i] : staticShape[i];
-      else if (staticShape[i] == DYNAMIC) shape[i] = given[next++];
+      if (sizeof...(V) == 5)
+        shape[i] = staticShape[i] == DYNAMIC ? given[i] : staticShape[i];
+      else if (staticShape[i] == DYNAMIC)
+        shape[i] = given[next++];
     }
   }
 };
@@ -245,8 +297,6 @@ template <typename Element_, typename Shape_, typename Stride_, Layout Layout_ =
 struct GlobalTensor : kerf_pto::GlobalBase {
   using DType = Element_;
   using RawDType = std::remove_cv_t<Element_>;
-  using Shape = Shape_;
-  using Stride = Stride_;
   static constexpr Layout layout = Layout_;
   static constexpr const int64_t (&staticShape)[5] = Shape_::staticShape;
   static constexpr const int64_t (&staticStride)[5] = Stride_::staticShape;
@@ -264,13 +314,21 @@ struct GlobalTensor : kerf_pto::GlobalBase {
   int64_t GetShape(GlobalTensorDim i) const { return shape_.shape[static_cast<int>(i)]; }
   int64_t GetStride(GlobalTensorDim i) const { return stride_.shape[static_cast<int>(i)]; }
   template <auto I>
-  int64_t GetShape() const { return shape_.shape[static_cast<int>(I)]; }
+  int64_t GetShape() const {
+    return shape_.shape[static_cast<int>(I)];
+  }
   template <auto I>
-  int64_t GetStride() const { return stride_.shape[static_cast<int>(I)]; }
+  int64_t GetStride() const {
+    return stride_.shape[static_cast<int>(I)];
+  }
   template <auto I, typename V>
-  void SetShape(V value) { shape_.shape[static_cast<int>(I)] = static_cast<int64_t>(value); }
+  void SetShape(V value) {
+    shape_.shape[static_cast<int>(I)] = static_cast<int64_t>(value);
+  }
   template <auto I, typename V>
-  void SetStride(V value) { stride_.shape[static_cast<int>(I)] = static_cast<int64_t>(value); }
+  void SetStride(V value) {
+    stride_.shape[static_cast<int>(I)] = static_cast<int64_t>(value);
+  }
 
   kerf_pto::GlobalRef Ref() const {
     kerf_pto::GlobalRef ref;
@@ -293,7 +351,9 @@ struct GlobalTensor : kerf_pto::GlobalBase {
 // The shape and (despite its name) the stride of a two-dimensional view.
 namespace detail {
 template <typename T, int R, int C, Layout L>
-struct Shape2D { using type = Shape<1, 1, 1, R, C>; };
+struct Shape2D {
+  using type = Shape<1, 1, 1, R, C>;
+};
 template <typename T, int R, int C>
 struct Shape2D<T, R, C, Layout::NZ> {
   static constexpr int C0 = 32 / static_cast<int>(sizeof(T));
@@ -301,9 +361,13 @@ struct Shape2D<T, R, C, Layout::NZ> {
 };
 constexpr int Product(int a, int b) { return a == DYNAMIC || b == DYNAMIC ? DYNAMIC : a * b; }
 template <typename T, int R, int C, Layout L>
-struct Stride2D { using type = Stride<Product(R, C), Product(R, C), Product(R, C), C, 1>; };
+struct Stride2D {
+  using type = Stride<Product(R, C), Product(R, C), Product(R, C), C, 1>;
+};
 template <typename T, int R, int C>
-struct Stride2D<T, R, C, Layout::DN> { using type = Stride<Product(R, C), Product(R, C), Product(R, C), 1, R>; };
+struct Stride2D<T, R, C, Layout::DN> {
+  using type = Stride<Product(R, C), Product(R, C), Product(R, C), 1, R>;
+};
 template <typename T, int R, int C>
 struct Stride2D<T, R, C, Layout::NZ> {
   static constexpr int C0 = 32 / static_cast<int>(sizeof(T));

@@ -1,7 +1,7 @@
 // Instructions of the vector pipe. What each does stands in src/sim/machine.
 //
-// A new one: a name in KERF_PTO_OPS (abi.h), a template here, its meaning in src/sim/machine, and it
-// goes from missing.h.
+// A new one: a name in KERF_PTO_OPS (abi.h), a template here, its meaning in src/sim/machine, and
+// it goes from missing.h.
 #pragma once
 
 #include "kerf_pto/call.h"
@@ -9,54 +9,55 @@
 #define KERF_PTO_AT kerf_pto::Place place = kerf_pto::Place::current()
 
 // NAME(d, a, b), with a scratch tile, and with an algorithm as the template argument.
-#define KERF_PTO_BINARY(NAME)                                                           \
-  template <typename D, typename A, typename B>                                         \
-  RecordEvent NAME(D& d, const A& a, const B& b, KERF_PTO_AT) {                         \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Tile(b).Run();  \
-  }                                                                                     \
-  template <typename D, typename A, typename B, typename T,                             \
-            std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>                            \
-  RecordEvent NAME(D& d, const A& a, const B& b, T& tmp, KERF_PTO_AT) {                 \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place)                                 \
-        .Tile(d).Tile(a).Tile(b).Tile(tmp).Run();                                       \
-  }                                                                                     \
-  template <auto Algorithm, typename D, typename A, typename B>                         \
-  RecordEvent NAME(D& d, const A& a, const B& b, KERF_PTO_AT) {                         \
-    return NAME(d, a, b, place);                                                        \
+#define KERF_PTO_BINARY(NAME)                                                                    \
+  template <typename D, typename A, typename B>                                                  \
+  RecordEvent NAME(D& d, const A& a, const B& b, KERF_PTO_AT) {                                  \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Tile(b).Run();           \
+  }                                                                                              \
+  template <typename D, typename A, typename B, typename T,                                      \
+            std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>                                     \
+  RecordEvent NAME(D& d, const A& a, const B& b, T& tmp, KERF_PTO_AT) {                          \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Tile(b).Tile(tmp).Run(); \
+  }                                                                                              \
+  template <auto Algorithm, typename D, typename A, typename B>                                  \
+  RecordEvent NAME(D& d, const A& a, const B& b, KERF_PTO_AT) {                                  \
+    return NAME(d, a, b, place);                                                                 \
   }
 
 // NAME(d, a, s)
-#define KERF_PTO_SCALAR(NAME)                                               \
-  template <typename D, typename A, typename S,                             \
-            std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0>               \
-  RecordEvent NAME(D& d, const A& a, S s, KERF_PTO_AT) {                    \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place)                     \
-        .Tile(d).Tile(a).Value(kerf_pto::NumberOf<typename A::DType>(s)).Run(); \
+#define KERF_PTO_SCALAR(NAME)                                                                     \
+  template <typename D, typename A, typename S, std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0> \
+  RecordEvent NAME(D& d, const A& a, S s, KERF_PTO_AT) {                                          \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place)                                           \
+        .Tile(d)                                                                                  \
+        .Tile(a)                                                                                  \
+        .Value(kerf_pto::NumberOf<typename A::DType>(s))                                          \
+        .Run();                                                                                   \
   }
 
-#define KERF_PTO_UNARY(NAME)                                                                 \
-  template <typename D, typename A>                                                          \
-  RecordEvent NAME(D& d, const A& a, KERF_PTO_AT) {                                          \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Run();               \
-  }                                                                                          \
-  template <auto Algorithm, typename D, typename A>                                          \
-  RecordEvent NAME(D& d, const A& a, KERF_PTO_AT) {                                          \
-    return NAME(d, a, place);                                                                \
+#define KERF_PTO_UNARY(NAME)                                                   \
+  template <typename D, typename A>                                            \
+  RecordEvent NAME(D& d, const A& a, KERF_PTO_AT) {                            \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Run(); \
+  }                                                                            \
+  template <auto Algorithm, typename D, typename A>                            \
+  RecordEvent NAME(D& d, const A& a, KERF_PTO_AT) {                            \
+    return NAME(d, a, place);                                                  \
   }
 
 // NAME(d, a, tmp); what the scratch tile holds afterwards is not defined.
-#define KERF_PTO_REDUCE(NAME)                                                                \
-  template <typename D, typename A, typename T>                                              \
-  RecordEvent NAME(D& d, const A& a, T& tmp, KERF_PTO_AT) {                                  \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Tile(tmp).Run();     \
-  }                                                                                          \
-  template <typename D, typename A, typename T>                                              \
-  RecordEvent NAME(D& d, const A& a, T& tmp, bool, KERF_PTO_AT) {                            \
-    return NAME(d, a, tmp, place);                                                           \
-  }                                                                                          \
-  template <typename D, typename A>                                                          \
-  RecordEvent NAME(D& d, const A& a, KERF_PTO_AT) {                                          \
-    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Run();               \
+#define KERF_PTO_REDUCE(NAME)                                                            \
+  template <typename D, typename A, typename T>                                          \
+  RecordEvent NAME(D& d, const A& a, T& tmp, KERF_PTO_AT) {                              \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Tile(tmp).Run(); \
+  }                                                                                      \
+  template <typename D, typename A, typename T>                                          \
+  RecordEvent NAME(D& d, const A& a, T& tmp, bool, KERF_PTO_AT) {                        \
+    return NAME(d, a, tmp, place);                                                       \
+  }                                                                                      \
+  template <typename D, typename A>                                                      \
+  RecordEvent NAME(D& d, const A& a, KERF_PTO_AT) {                                      \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place).Tile(d).Tile(a).Run();           \
   }
 
 namespace pto {
@@ -111,7 +112,11 @@ KERF_PTO_SCALAR(TLRELU)
 template <typename D, typename A, typename S, std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0>
 RecordEvent TDIVS(D& d, S s, const A& a, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TDIVS, place)
-      .Tile(d).Tile(a).Value(kerf_pto::NumberOf<typename A::DType>(s)).Option(0, 1).Run();
+      .Tile(d)
+      .Tile(a)
+      .Value(kerf_pto::NumberOf<typename A::DType>(s))
+      .Option(0, 1)
+      .Run();
 }
 
 KERF_PTO_UNARY(TEXP)
@@ -145,23 +150,28 @@ KERF_PTO_REDUCE(TCOLPROD)
 template <typename D, typename A>
 RecordEvent TCVT(D& d, const A& a, RoundMode mode, SaturationMode saturation, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TCVT, place)
-      .Tile(d).Tile(a).Option(0, static_cast<int64_t>(mode))
-      .Option(1, saturation == SaturationMode::OFF ? 1 : 0).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(0, static_cast<int64_t>(mode))
+      .Option(1, saturation == SaturationMode::OFF ? 1 : 0)
+      .Run();
 }
 template <typename D, typename A>
 RecordEvent TCVT(D& d, const A& a, RoundMode mode = RoundMode::CAST_RINT, KERF_PTO_AT) {
   return TCVT(d, a, mode, SaturationMode::ON, place);
 }
 template <typename D, typename A, typename T, std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>
-RecordEvent TCVT(D& d, const A& a, T&, RoundMode mode, SaturationMode saturation = SaturationMode::ON,
-                 KERF_PTO_AT) {
+RecordEvent TCVT(D& d, const A& a, T&, RoundMode mode,
+                 SaturationMode saturation = SaturationMode::ON, KERF_PTO_AT) {
   return TCVT(d, a, mode, saturation, place);
 }
 
 template <typename D, typename S, std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0>
 RecordEvent TEXPANDS(D& d, S s, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TEXPANDS, place)
-      .Tile(d).Value(kerf_pto::NumberOf<typename D::DType>(s)).Run();
+      .Tile(d)
+      .Value(kerf_pto::NumberOf<typename D::DType>(s))
+      .Run();
 }
 
 KERF_PTO_UNARY(TFILLPAD)
@@ -181,7 +191,10 @@ RecordEvent TGATHER(D& d, const A& a, const I& idx, KERF_PTO_AT) {
 template <typename D, typename A, MaskPattern Pattern>
 RecordEvent TGATHER(D& d, const A& a, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TGATHER, place)
-      .Tile(d).Tile(a).Option(0, static_cast<int64_t>(Pattern)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(0, static_cast<int64_t>(Pattern))
+      .Run();
 }
 template <typename D, typename A, typename O>
 RecordEvent TGATHERB(D& d, const A& a, const O& offsets, KERF_PTO_AT) {
@@ -196,20 +209,27 @@ RecordEvent TSCATTER(D& d, const A& a, const I& idx, KERF_PTO_AT) {
 template <typename D, typename S, int Descending>
 RecordEvent TCI(D& d, S start, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TCI, place)
-      .Tile(d).Value(kerf_pto::NumberOf<typename D::DType>(start)).Option(0, Descending).Run();
+      .Tile(d)
+      .Value(kerf_pto::NumberOf<typename D::DType>(start))
+      .Option(0, Descending)
+      .Run();
 }
 template <typename D, typename T, typename S, int Descending>
 RecordEvent TCI(D& d, S start, T&, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TCI, place)
-      .Tile(d).Value(kerf_pto::NumberOf<typename D::DType>(start))
-      .Option(0, Descending).Option(1, 1).Run();
+      .Tile(d)
+      .Value(kerf_pto::NumberOf<typename D::DType>(start))
+      .Option(0, Descending)
+      .Option(1, 1)
+      .Run();
 }
 
 template <typename D, typename A, typename I>
 RecordEvent TSORT32(D& d, const A& a, const I& idx, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TSORT32, place).Tile(d).Tile(a).Tile(idx).Run();
 }
-template <typename D, typename A, typename I, typename T, std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>
+template <typename D, typename A, typename I, typename T,
+          std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>
 RecordEvent TSORT32(D& d, const A& a, const I& idx, T& tmp, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TSORT32, place).Tile(d).Tile(a).Tile(idx).Tile(tmp).Run();
 }
@@ -221,31 +241,57 @@ struct MrgSortExecutedNumList {
   uint16_t mrgSortList2 = 0;
   uint16_t mrgSortList3 = 0;
 };
-// options: 0 the length of a run; -1 for lists that are tiles, then 1 exhausted, 2 the counts' address
+// options: 0 the length of a run; -1 for lists that are tiles, then 1 exhausted, 2 the counts'
+// address
 template <typename D, typename A, typename L, std::enable_if_t<!kerf_pto::kIsTile<L>, int> = 0>
 RecordEvent TMRGSORT(D& d, const A& a, L length, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TMRGSORT, place)
-      .Tile(d).Tile(a).Option(0, static_cast<int64_t>(length)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Option(0, static_cast<int64_t>(length))
+      .Run();
 }
 template <typename D, typename T, typename A, typename B, bool Exhausted>
-RecordEvent TMRGSORT(D& d, MrgSortExecutedNumList& executed, T& tmp, const A& a, const B& b, KERF_PTO_AT) {
-  return kerf_pto::Builder(kerf_pto::Op::TMRGSORT, place)
-      .Tile(d).Tile(tmp).Tile(a).Tile(b).Option(0, -1).Option(1, Exhausted)
-      .Option(2, reinterpret_cast<int64_t>(&executed)).Run();
-}
-template <typename D, typename T, typename A, typename B, typename C, bool Exhausted>
-RecordEvent TMRGSORT(D& d, MrgSortExecutedNumList& executed, T& tmp, const A& a, const B& b, const C& c,
+RecordEvent TMRGSORT(D& d, MrgSortExecutedNumList& executed, T& tmp, const A& a, const B& b,
                      KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TMRGSORT, place)
-      .Tile(d).Tile(tmp).Tile(a).Tile(b).Tile(c).Option(0, -1).Option(1, Exhausted)
-      .Option(2, reinterpret_cast<int64_t>(&executed)).Run();
+      .Tile(d)
+      .Tile(tmp)
+      .Tile(a)
+      .Tile(b)
+      .Option(0, -1)
+      .Option(1, Exhausted)
+      .Option(2, reinterpret_cast<int64_t>(&executed))
+      .Run();
+}
+template <typename D, typename T, typename A, typename B, typename C, bool Exhausted>
+RecordEvent TMRGSORT(D& d, MrgSortExecutedNumList& executed, T& tmp, const A& a, const B& b,
+                     const C& c, KERF_PTO_AT) {
+  return kerf_pto::Builder(kerf_pto::Op::TMRGSORT, place)
+      .Tile(d)
+      .Tile(tmp)
+      .Tile(a)
+      .Tile(b)
+      .Tile(c)
+      .Option(0, -1)
+      .Option(1, Exhausted)
+      .Option(2, reinterpret_cast<int64_t>(&executed))
+      .Run();
 }
 template <typename D, typename T, typename A, typename B, typename C, typename E, bool Exhausted>
-RecordEvent TMRGSORT(D& d, MrgSortExecutedNumList& executed, T& tmp, const A& a, const B& b, const C& c,
-                     const E& e, KERF_PTO_AT) {
+RecordEvent TMRGSORT(D& d, MrgSortExecutedNumList& executed, T& tmp, const A& a, const B& b,
+                     const C& c, const E& e, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TMRGSORT, place)
-      .Tile(d).Tile(tmp).Tile(a).Tile(b).Tile(c).Tile(e).Option(0, -1).Option(1, Exhausted)
-      .Option(2, reinterpret_cast<int64_t>(&executed)).Run();
+      .Tile(d)
+      .Tile(tmp)
+      .Tile(a)
+      .Tile(b)
+      .Tile(c)
+      .Tile(e)
+      .Option(0, -1)
+      .Option(1, Exhausted)
+      .Option(2, reinterpret_cast<int64_t>(&executed))
+      .Run();
 }
 
 template <typename D, typename A, typename T>
@@ -257,15 +303,23 @@ RecordEvent TTRANS(D& d, const A& a, T& tmp, KERF_PTO_AT) {
 template <typename D, typename A, typename B>
 RecordEvent TCMP(D& d, const A& a, const B& b, CmpMode mode, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TCMP, place)
-      .Tile(d).Tile(a).Tile(b).Option(0, static_cast<int64_t>(mode)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Tile(b)
+      .Option(0, static_cast<int64_t>(mode))
+      .Run();
 }
 template <typename D, typename A, typename S, std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0>
 RecordEvent TCMPS(D& d, const A& a, S s, CmpMode mode, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TCMPS, place)
-      .Tile(d).Tile(a).Value(kerf_pto::NumberOf<typename A::DType>(s))
-      .Option(0, static_cast<int64_t>(mode)).Run();
+      .Tile(d)
+      .Tile(a)
+      .Value(kerf_pto::NumberOf<typename A::DType>(s))
+      .Option(0, static_cast<int64_t>(mode))
+      .Run();
 }
-template <typename D, typename M, typename A, typename B, std::enable_if_t<kerf_pto::kIsTile<B>, int> = 0>
+template <typename D, typename M, typename A, typename B,
+          std::enable_if_t<kerf_pto::kIsTile<B>, int> = 0>
 RecordEvent TSEL(D& d, const M& mask, const A& a, const B& b, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TSEL, place).Tile(d).Tile(mask).Tile(a).Tile(b).Run();
 }
@@ -273,7 +327,12 @@ template <typename D, typename M, typename A, typename B, typename T,
           std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>
 RecordEvent TSEL(D& d, const M& mask, const A& a, const B& b, T& tmp, KERF_PTO_AT) {
   return kerf_pto::Builder(kerf_pto::Op::TSEL, place)
-      .Tile(d).Tile(mask).Tile(a).Tile(b).Tile(tmp).Run();
+      .Tile(d)
+      .Tile(mask)
+      .Tile(a)
+      .Tile(b)
+      .Tile(tmp)
+      .Run();
 }
 
 }  // namespace pto
