@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "sim/timing/fifo.h"
 #include "sim/timing/timing.h"
 
 namespace kerf::sim {
@@ -14,22 +15,7 @@ struct Signal {
 };
 
 // Signals raised and not yet taken, oldest first. At most one in a sound program.
-class SignalQueue {
- public:
-  [[nodiscard]] bool empty() const { return head_ == signals_.size(); }
-  [[nodiscard]] const Signal& front() const { return signals_[head_]; }
-  [[nodiscard]] size_t size() const { return signals_.size() - head_; }
-  void Push(const Signal& signal) { signals_.push_back(signal); }
-  void Pop() {
-    if (++head_ < signals_.size()) return;
-    signals_.clear();
-    head_ = 0;
-  }
-
- private:
-  std::vector<Signal> signals_;
-  size_t head_ = 0;
-};
+using SignalQueue = Fifo<Signal>;
 
 struct PipeState {
   struct Slot {
