@@ -51,9 +51,10 @@ enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, 
 // Name, pipe. Where the pipe depends on the operands it is kScalar here and the machine decides.
 #define KERF_PTO_OPS(X)                                                                                                 \
   X(TLOAD, kMte2)                                                                                                       \
-  X(TSTORE, kMte3) X(TPREFETCH, kMte2) X(TMOV, kScalar) X(TEXTRACT, kScalar) X(TINSERT, kScalar)                        \
-      X(TMATMUL, kCube) X(TMATMUL_ACC, kCube) X(TMATMUL_BIAS, kCube) X(TMATMUL_MX, kCube) X(                            \
-          TGEMV, kCube) X(TGEMV_ACC, kCube) X(TGEMV_BIAS, kCube) X(TADD, kVector) X(TSUB, kVector)                      \
+  X(TSTORE, kMte3)                                                                                                      \
+  X(TPREFETCH, kMte2) X(TMOV, kScalar) X(TEXTRACT, kScalar) X(TINSERT, kScalar) X(TMATMUL, kCube)                       \
+      X(TMATMUL_ACC, kCube) X(TMATMUL_BIAS, kCube) X(TMATMUL_MX, kCube) X(TGEMV, kCube) X(                              \
+          TGEMV_ACC, kCube) X(TGEMV_BIAS, kCube) X(TADD, kVector) X(TSUB, kVector)                                      \
           X(TMUL, kVector) X(TDIV, kVector) X(TMAX, kVector) X(TMIN, kVector) X(TREM, kVector) X(                       \
               TAND, kVector) X(TOR, kVector) X(TXOR, kVector) X(TSHL, kVector) X(TSHR, kVector)                         \
               X(TPRELU, kVector) X(TADDS, kVector) X(TSUBS, kVector) X(TMULS, kVector) X(                               \
