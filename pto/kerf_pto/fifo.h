@@ -108,8 +108,9 @@ struct TPipe {
   kerf_pto::QueueEnd cons;
 
   template <typename G, typename U, typename L>
-  TPipe(G* slots, U ub_base, L l1_base)
-      : slots_(reinterpret_cast<char*>(slots)),
+  TPipe(G* slots, U ub_base, L l1_base, KERF_PTO_AT)
+      : place_(place),
+        slots_(reinterpret_cast<char*>(slots)),
         local_base_(static_cast<uint64_t>(kerf_pto::kOnCube ? l1_base : ub_base)) {}
   TPipe(const TPipe&) = delete;
   TPipe& operator=(const TPipe&) = delete;
@@ -117,7 +118,7 @@ struct TPipe {
   ~TPipe() {
     if (!Pushes || !prod.allocate) return;
     for (int64_t left = prod.tile_id / Period - prod.waits; left > 0; --left) {
-      kerf_pto::Await(PushFlag + 1, PushFlag, kerf_pto::Place::current());
+      kerf_pto::Await(PushFlag + 1, PushFlag, place_);
     }
   }
 
@@ -152,6 +153,7 @@ struct TPipe {
   }
 
  private:
+  kerf_pto::Place place_;  // where it was made: where it ends has no line of its own
   char* slots_;
   uint64_t local_base_;
 };

@@ -72,7 +72,7 @@ void SimCore::Execute(const Call& call) {
 
 void SimCore::Assign(const TileRef& tile, const kerf_pto::Site& site) {
   site_ = site;
-  op_ = Op::TRESHAPE;
+  op_ = Op::TASSIGN;
   // Kernels bind tiles of both kinds of cores before they look at which one they are.
   if (unit_.memory_size(tile.mem) != 0) unit_.CheckPlace(tile);
 }
