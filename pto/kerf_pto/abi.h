@@ -52,29 +52,39 @@ enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, 
 // clang-format off
 #define KERF_PTO_OPS(X) \
   X(TLOAD, kMte2) X(TSTORE, kMte3) X(TPREFETCH, kMte2) X(TMOV, kScalar) X(TEXTRACT, kScalar) \
-  X(TINSERT, kScalar) X(TMATMUL, kCube) X(TMATMUL_ACC, kCube) X(TMATMUL_BIAS, kCube) \
-  X(TMATMUL_MX, kCube) X(TGEMV, kCube) X(TGEMV_BIAS, kCube) X(TADD, kVector) X(TSUB, kVector) \
-  X(TMUL, kVector) X(TDIV, kVector) X(TMAX, kVector) X(TMIN, kVector) X(TREM, kVector) \
-  X(TOR, kVector) X(TXOR, kVector) X(TSHL, kVector) X(TSHR, kVector) X(TPRELU, kVector) \
-  X(TADDS, kVector) X(TSUBS, kVector) X(TMULS, kVector) X(TMAXS, kVector) X(TMINS, kVector) \
-  X(TREMS, kVector) X(TANDS, kVector) X(TORS, kVector) X(TXORS, kVector) X(TSHLS, kVector) \
-  X(TLRELU, kVector) X(TADDC, kVector) X(TSUBC, kVector) X(TADDSC, kVector) X(TSUBSC, kVector) \
-  X(TEXP, kVector) X(TSQRT, kVector) X(TRSQRT, kVector) X(TRECIP, kVector) X(TNEG, kVector) \
-  X(TABS, kVector) X(TNOT, kVector) X(TCVT, kVector) X(TROWMAX, kVector) X(TROWMIN, kVector) \
-  X(TROWPROD, kVector) X(TROWARGMAX, kVector) X(TROWARGMIN, kVector) X(TCOLMAX, kVector) \
-  X(TCOLMIN, kVector) X(TCOLPROD, kVector) X(TROWEXPAND, kVector) X(TROWEXPANDADD, kVector) \
-  X(TROWEXPANDSUB, kVector) X(TROWEXPANDDIV, kVector) X(TROWEXPANDMAX, kVector) \
-  X(TROWEXPANDMIN, kVector) X(TROWEXPANDEXPDIF, kVector) X(TCOLEXPANDADD, kVector) \
-  X(TCOLEXPANDSUB, kVector) X(TCOLEXPANDMUL, kVector) X(TCOLEXPANDDIV, kVector) \
-  X(TCOLEXPANDMIN, kVector) X(TCOLEXPANDEXPDIF, kVector) X(TFILLPAD, kVector) \
-  X(TFILLPAD_INPLACE, kVector) X(TFILLPAD_EXPAND, kVector) X(TGATHER, kVector) \
-  X(TGATHERB, kVector) X(TSCATTER, kVector) X(TCI, kScalar) X(TCONCAT, kVector) \
-  X(TMRGSORT, kVector) X(TTRANS, kVector) X(TCMP, kVector) X(TCMPS, kVector) X(TSEL, kVector) \
-  X(TPARTADD, kVector) X(TPARTMAX, kVector) X(TPARTMIN, kVector) X(TPARTMUL, kVector) \
-  X(MGATHER, kMte2) X(MSCATTER, kVector) X(TPUSH, kScalar) X(TPOP, kScalar) X(TALLOC, kScalar) \
-  X(TNOTIFY, kScalar) X(TWAIT, kScalar) X(TTEST, kScalar) X(TGET, kScalar) \
-  X(TPUT_ASYNC, kScalar) X(TGET_ASYNC, kScalar) X(TASSIGN, kScalar) X(TRESHAPE, kScalar) \
-  X(GetValue, kScalar) X(set_flag, kScalar) X(wait_flag, kScalar) \
+  X(TINSERT, kScalar) \
+  X(TMATMUL, kCube) X(TMATMUL_ACC, kCube) X(TMATMUL_BIAS, kCube) X(TMATMUL_MX, kCube) \
+  X(TGEMV, kCube) X(TGEMV_ACC, kCube) X(TGEMV_BIAS, kCube) \
+  X(TADD, kVector) X(TSUB, kVector) X(TMUL, kVector) X(TDIV, kVector) X(TMAX, kVector) \
+  X(TMIN, kVector) X(TREM, kVector) X(TAND, kVector) X(TOR, kVector) X(TXOR, kVector) \
+  X(TSHL, kVector) X(TSHR, kVector) X(TPRELU, kVector) \
+  X(TADDS, kVector) X(TSUBS, kVector) X(TMULS, kVector) X(TDIVS, kVector) X(TMAXS, kVector) \
+  X(TMINS, kVector) X(TREMS, kVector) X(TANDS, kVector) X(TORS, kVector) X(TXORS, kVector) \
+  X(TSHLS, kVector) X(TSHRS, kVector) X(TLRELU, kVector) \
+  X(TADDC, kVector) X(TSUBC, kVector) X(TADDSC, kVector) X(TSUBSC, kVector) \
+  X(TEXP, kVector) X(TLOG, kVector) X(TSQRT, kVector) X(TRSQRT, kVector) X(TRECIP, kVector) \
+  X(TNEG, kVector) X(TABS, kVector) X(TRELU, kVector) X(TNOT, kVector) X(TCVT, kVector) \
+  X(TROWMAX, kVector) X(TROWMIN, kVector) X(TROWSUM, kVector) X(TROWPROD, kVector) \
+  X(TROWARGMAX, kVector) X(TROWARGMIN, kVector) X(TCOLMAX, kVector) X(TCOLMIN, kVector) \
+  X(TCOLSUM, kVector) X(TCOLPROD, kVector) \
+  X(TROWEXPAND, kVector) X(TROWEXPANDADD, kVector) X(TROWEXPANDSUB, kVector) \
+  X(TROWEXPANDMUL, kVector) X(TROWEXPANDDIV, kVector) X(TROWEXPANDMAX, kVector) \
+  X(TROWEXPANDMIN, kVector) X(TROWEXPANDEXPDIF, kVector) \
+  X(TCOLEXPAND, kVector) X(TCOLEXPANDADD, kVector) X(TCOLEXPANDSUB, kVector) \
+  X(TCOLEXPANDMUL, kVector) X(TCOLEXPANDDIV, kVector) X(TCOLEXPANDMAX, kVector) \
+  X(TCOLEXPANDMIN, kVector) X(TCOLEXPANDEXPDIF, kVector) \
+  X(TFILLPAD, kVector) X(TFILLPAD_INPLACE, kVector) X(TFILLPAD_EXPAND, kVector) \
+  X(TEXPANDS, kVector) X(TGATHER, kVector) X(TGATHERB, kVector) X(TSCATTER, kVector) \
+  X(TCI, kScalar) \
+  X(TCONCAT, kVector) X(TSORT32, kVector) X(TMRGSORT, kVector) X(TTRANS, kVector) \
+  X(TCMP, kVector) X(TCMPS, kVector) X(TSEL, kVector) X(TSELS, kVector) X(TPARTADD, kVector) \
+  X(TPARTMAX, kVector) X(TPARTMIN, kVector) X(TPARTMUL, kVector) X(TTRI, kVector) \
+  X(MGATHER, kMte2) X(MSCATTER, kVector) \
+  X(TPUSH, kScalar) X(TPOP, kScalar) X(TFREE, kScalar) X(TALLOC, kScalar) X(TNOTIFY, kScalar) \
+  X(TWAIT, kScalar) X(TTEST, kScalar) X(TPUT, kScalar) X(TGET, kScalar) X(TPUT_ASYNC, kScalar) \
+  X(TGET_ASYNC, kScalar) X(TPREFETCH_ASYNC, kScalar) X(TASSIGN, kScalar) X(TRESHAPE, kScalar) \
+  X(GetValue, kScalar) X(SetValue, kScalar) \
+  X(set_flag, kScalar) X(wait_flag, kScalar) X(pipe_barrier, kScalar) \
   X(ffts_cross_core_sync, kScalar) X(wait_flag_dev, kScalar) X(set_intra_block, kScalar) \
   X(wait_intra_block, kScalar) X(SYNCALL, kScalar) X(dcci, kScalar) X(dsb, kScalar)
 // clang-format on

@@ -6,6 +6,7 @@
 #include "cli/registry.h"
 #include "cli/render/kernel_args_text.h"
 #include "cli/render/output.h"
+#include "cli/render/sim_text.h"
 #include "cli/render/step_text.h"
 #include "cli/replay_setup.h"
 #include "cli/sim_setup.h"
@@ -16,6 +17,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using sim::ExecStatus;
+
+struct Outcome {
+  sim::ExecResult run;
+  std::vector<OutputCheck> checks;
+  std::optional<sim::SimReport> report;
+
+  // It ran to its end, what it computed is right, and nothing in it would hang or race.
+  [[nodiscard]] bool good() const {
+    const bool right = std::all_of(checks.begin(), checks.end(),
+                                   [](const OutputCheck& check) { return check.right; });
+    return run.sound() && right && (!report || report->ErrorCount() == 0);
+  }
+};
 
 Json FindingJson(const sim::Finding& finding) {
   return {{"kind", sim::FindingKindName(finding.kind)},
@@ -57,32 +71,33 @@ const OutputCheck* CheckOf(const std::vector<OutputCheck>& checks, int slot) {
   return found == checks.end() ? nullptr : &*found;
 }
 
-void ReportJson(const ReplayPlan& plan, const sim::ExecResult& run,
-                const std::vector<OutputCheck>& checks, bool ok, Output& out) {
+Json RunJson(const ReplayPlan& plan, const Outcome& outcome, bool ok) {
+  const sim::ExecResult& run = outcome.run;
   Json findings = Json::array();
   for (const sim::Finding& finding : run.findings) findings.push_back(FindingJson(finding));
   Json outputs = Json::array();
-  for (const sim::ExecOutput& output : run.outputs)
-    outputs.push_back(OutputJson(output, CheckOf(checks, output.slot)));
-  out.Data(DumpJson({{"ok", ok},
-                     {"kernel", plan.kernel.name},
-                     {"shape", KernelShapeName(plan.kernel.shape)},
-                     {"compiled", run.status != ExecStatus::kNotCompiled},
-                     {"compiler_log", run.log},
-                     {"cores", run.cores},
-                     {"cores_finished", run.finished},
-                     {"instructions", run.instructions},
-                     {"build_seconds", run.build_seconds},
-                     {"build_cached", run.cached},
-                     {"run_seconds", run.run_seconds},
-                     {"findings", findings},
-                     {"outputs", outputs},
-                     {"notes", run.notes}}) +
-           "\n");
+  for (const sim::ExecOutput& output : run.outputs) {
+    outputs.push_back(OutputJson(output, CheckOf(outcome.checks, output.slot)));
+  }
+  return {{"ok", ok},
+          {"kernel", plan.kernel.name},
+          {"shape", KernelShapeName(plan.kernel.shape)},
+          {"compiled", run.status != ExecStatus::kNotCompiled},
+          {"compiler_log", run.log},
+          {"cores", run.cores},
+          {"cores_finished", run.finished},
+          {"instructions", run.instructions},
+          {"build_seconds", run.build_seconds},
+          {"build_cached", run.cached},
+          {"run_seconds", run.run_seconds},
+          {"findings", findings},
+          {"outputs", outputs},
+          {"notes", run.notes},
+          {"report", outcome.report ? Json::parse(sim::ReportJson(*outcome.report)) : Json()}};
 }
 
-void ReportText(const ReplayPlan& plan, const sim::ExecResult& run,
-                const std::vector<OutputCheck>& checks, Output& out) {
+void ReportText(const ReplayPlan& plan, const Outcome& outcome, Output& out) {
+  const sim::ExecResult& run = outcome.run;
   if (run.status == ExecStatus::kNotCompiled) {
     out.Data(out.Styled("does not compile", Style::kBad) + ": " + plan.kernel.name + "\n" +
              run.log + "\n");
@@ -96,11 +111,10 @@ void ReportText(const ReplayPlan& plan, const sim::ExecResult& run,
       static_cast<unsigned long long>(run.cores), static_cast<unsigned long long>(run.instructions),
       run.build_seconds, run.cached ? " (kept)" : "", run.run_seconds);
   out.Data(line);
-  for (const sim::Finding& finding : run.findings) out.Data(FindingText(finding, out));
   for (const sim::ExecOutput& output : run.outputs) {
     std::string text = "slot " + std::to_string(output.slot) + " " + output.name + " " +
                        DescribeTensor(output.tensor) + ": " + PreviewOutput(output);
-    if (const OutputCheck* check = CheckOf(checks, output.slot)) {
+    if (const OutputCheck* check = CheckOf(outcome.checks, output.slot)) {
       text +=
           " " +
           out.Styled(check->right ? "right" : "wrong", check->right ? Style::kGood : Style::kBad) +
@@ -108,6 +122,8 @@ void ReportText(const ReplayPlan& plan, const sim::ExecResult& run,
     }
     out.Data(text + "\n");
   }
+  if (outcome.report) out.Data(SimReportText(*outcome.report, out));
+  for (const sim::Finding& finding : run.findings) out.Data(FindingText(finding, out));
 }
 
 Result<int> Run(const Args& args, Context& context) {
@@ -117,18 +133,19 @@ Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const sim::ExecOptions options, MakeExecOptions(args, plan, context));
   context.out.Note(DescribePlan(plan));
   for (const std::string& note : plan.args.notes) context.out.Note("note: " + note);
-  KERF_ASSIGN_OR_RETURN(const sim::ExecResult run, sim::Execute(context.fs, plan, options));
-  for (const std::string& note : run.notes) context.out.Note("note: " + note);
-  KERF_ASSIGN_OR_RETURN(const std::vector<OutputCheck> checks,
-                        CheckOutputs(args, request, run, context));
-  KERF_RETURN_IF_ERROR(SaveOutputs(args, run, context));
-  const bool right = std::all_of(checks.begin(), checks.end(),
-                                 [](const OutputCheck& check) { return check.right; });
-  const bool ok = run.sound() && right;
+  Outcome outcome;
+  KERF_ASSIGN_OR_RETURN(outcome.run, sim::Execute(context.fs, plan, options));
+  for (const std::string& note : outcome.run.notes) context.out.Note("note: " + note);
+  KERF_ASSIGN_OR_RETURN(outcome.checks, CheckOutputs(args, request, outcome.run, context));
+  KERF_RETURN_IF_ERROR(SaveOutputs(args, outcome.run, context));
+  if (!outcome.run.log_path.empty()) {
+    KERF_ASSIGN_OR_RETURN(outcome.report, AnalyseRun(args, plan, outcome.run, context));
+  }
+  const bool ok = outcome.good();
   if (args.Has("--json"))
-    ReportJson(plan, run, checks, ok, context.out);
+    context.out.Data(DumpJson(RunJson(plan, outcome, ok)) + "\n");
   else
-    ReportText(plan, run, checks, context.out);
+    ReportText(plan, outcome, context.out);
   return ok ? kExitDone : kExitNegative;
 }
 

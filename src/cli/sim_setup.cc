@@ -6,7 +6,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "artifact/core_model.h"
 #include "base/cache_dir.h"
+#include "base/clock.h"
 #include "cli/replay_setup.h"
 #include "loop/conduct/verify_setup.h"
 #include "loop/verify/compare.h"
@@ -133,6 +135,21 @@ Status CheckAgainstDump(const replay::ReplayRequest& request, const sim::ExecRes
   return {};
 }
 
+// The chip as the user may spell it: by its file, or by its family.
+std::string ChipName(const Args& args) {
+  const std::string chip = args.Get("--chip");
+  if (chip == "a2a3") return "ascend910b1";
+  return chip == "a5" ? "ascend950" : chip;
+}
+
+Result<CoreModel> ReadCoreModel(const std::string& chip) {
+  const std::string path = "chips/" + chip + ".yaml";
+  for (const resource::File& file : resource::Files(path)) {
+    if (file.path == path) return ParseCoreModel(std::string(file.bytes));
+  }
+  return InvalidInput("--chip " + chip + ": there is no such machine description");
+}
+
 }  // namespace
 
 std::vector<Flag> SimFlags() {
@@ -190,6 +207,10 @@ std::vector<Flag> SimFlags() {
        .value_name = "N",
        .help = "slot that gets a communication context of one rank",
        .number = true},
+      {.name = "--out",
+       .value_name = "DIR",
+       .help = "write OPPROF_*/simulator there, for MindStudio Insight and Perfetto"},
+      {.name = "--cycle-exact", .help = "one cycle as one nanosecond in what is written"},
       {.name = "--check-output", .help = "compare outputs with what the dump holds"},
       {.name = "--expect",
        .value_name = "S=FILE",
@@ -226,14 +247,10 @@ Result<replay::ReplayRequest> ParseSimRequest(const Args& args) {
     return InvalidInput(
         "--check-output compares with a dump; give --dump-dir, or --expect SLOT=FILE");
   }
-  const std::string chip = args.Get("--chip");
-  if (chip == "ascend910b1" || chip == "a2a3")
-    request.options.platform = Platform::kA2A3;
-  else if (chip == "ascend950" || chip == "a5")
-    request.options.platform = Platform::kA5;
-  else
-    return InvalidInput("--chip " + chip +
-                        " has no in-core model; there are ascend910b1 and ascend950");
+  KERF_ASSIGN_OR_RETURN(const CoreModel model, ReadCoreModel(ChipName(args)));
+  const auto platform = ParsePlatform(model.family);
+  if (!platform) return Corrupt("chips/" + model.chip + ".yaml: unknown family " + model.family);
+  request.options.platform = *platform;
   request.options.hw_block_num = args.GetNumber("--blocks");
   request.options.spmd_block_num = args.GetNumber("--spmd-block-num");
   return request;
@@ -272,6 +289,18 @@ Result<std::vector<OutputCheck>> CheckOutputs(const Args& args,
     KERF_RETURN_IF_ERROR(CheckAgainstDump(request, run, context, checks));
   }
   return checks;
+}
+
+Result<sim::SimReport> AnalyseRun(const Args& args, const ReplayPlan& plan,
+                                  const sim::ExecResult& run, Context& context) {
+  KERF_ASSIGN_OR_RETURN(const CoreModel model, ReadCoreModel(ChipName(args)));
+  KERF_ASSIGN_OR_RETURN(const sim::InstructionLog log, sim::ReadInstructionLog(run.log_path));
+  sim::OutputOptions options;
+  options.parent = AbsolutePath(args.Get("--out"));
+  options.stamp = sim::StampOf(context.clock.WallNanos());
+  options.kernel = plan.kernel.name;
+  options.cycle_exact = args.Has("--cycle-exact");
+  return sim::Analyse(context.fs, log, model, options);
 }
 
 Status SaveOutputs(const Args& args, const sim::ExecResult& run, Context& context) {

@@ -7,6 +7,7 @@
 #include "cli/verb.h"
 #include "replay/replayer.h"
 #include "sim/exec/executor.h"
+#include "sim/output/analyse.h"
 
 namespace kerf::cli {
 
@@ -26,6 +27,11 @@ struct OutputCheck {
 Result<std::vector<OutputCheck>> CheckOutputs(const Args& args,
                                               const replay::ReplayRequest& request,
                                               const sim::ExecResult& run, Context& context);
+
+// Times what was recorded, looks for hazards, and writes the simulator directory when --out says
+// where.
+Result<sim::SimReport> AnalyseRun(const Args& args, const ReplayPlan& plan,
+                                  const sim::ExecResult& run, Context& context);
 
 // --save-outputs DIR: slot<N>.bin, the view row by row.
 Status SaveOutputs(const Args& args, const sim::ExecResult& run, Context& context);

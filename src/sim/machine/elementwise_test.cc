@@ -12,7 +12,8 @@ constexpr int kCols = 64;
 
 // d = op(a, b) over a valid region of `rows` by `cols`; `wanted` in double.
 template <typename T, typename Run, typename Wanted>
-void CheckBinary(int rows, int cols, const char* name, Run&& run, Wanted&& wanted, double relative) {
+void CheckBinary(int rows, int cols, const char* name, Run&& run, Wanted&& wanted,
+                 double relative) {
   Matrix<T> a = Sample<T>(rows, cols, 1);
   Matrix<T> b = Sample<T>(rows, cols, 2);
   for (T& value : b.data) {
@@ -33,50 +34,48 @@ void CheckBinary(int rows, int cols, const char* name, Run&& run, Wanted&& wante
     run(z, x, y);
     TSTORE(ViewOf(d), z);
   }));
-  ExpectNear<T>(d, [&](int r, int c) { return wanted(static_cast<double>(a.at(r, c)), static_cast<double>(b.at(r, c))); },
-                relative, name);
+  ExpectNear<T>(
+      d,
+      [&](int r, int c) {
+        return wanted(static_cast<double>(a.at(r, c)), static_cast<double>(b.at(r, c)));
+      },
+      relative, name);
 }
 
-#define CHECK_BINARY(T, NAME, EXPRESSION, RELATIVE)                                                            \
-  for (const auto& [rows, cols] : {std::pair{1, 1}, {6, 64}, {5, 13}, {3, 33}}) {                              \
-    CheckBinary<T>(                                                                                            \
-        rows, cols, #NAME " " #T, [](auto& d, auto& a, auto& b) { NAME(d, a, b); },                           \
-        []([[maybe_unused]] double x, [[maybe_unused]] double y) { return static_cast<double>(EXPRESSION); }, \
-        RELATIVE);                                                                                             \
+#define CHECK_BINARY(T, NAME, EXPRESSION, RELATIVE)                                 \
+  for (const auto& [rows, cols] : {std::pair{1, 1}, {6, 64}, {5, 13}, {3, 33}}) {   \
+    CheckBinary<T>(                                                                 \
+        rows, cols, #NAME " " #T, [](auto& d, auto& a, auto& b) { NAME(d, a, b); }, \
+        []([[maybe_unused]] double x, [[maybe_unused]] double y) {                  \
+          return static_cast<double>(EXPRESSION);                                   \
+        },                                                                          \
+        RELATIVE);                                                                  \
   }
-#define CHECK_BINARY_TYPES(NAME, EXPRESSION)    \
-  CHECK_BINARY(float, NAME, EXPRESSION, 1e-6)   \
-  CHECK_BINARY(half, NAME, EXPRESSION, 1e-3)    \
-  CHECK_BINARY(int32_t, NAME, EXPRESSION, 0)    \
+#define CHECK_BINARY_TYPES(NAME, EXPRESSION)  \
+  CHECK_BINARY(float, NAME, EXPRESSION, 1e-6) \
+  CHECK_BINARY(half, NAME, EXPRESSION, 1e-3)  \
+  CHECK_BINARY(int32_t, NAME, EXPRESSION, 0)  \
   CHECK_BINARY(int16_t, NAME, EXPRESSION, 0)
 
-TEST(Elementwise, AddsSubtractsMultiplies) {
-  CHECK_BINARY_TYPES(TADD, x + y)
-  CHECK_BINARY_TYPES(TSUB, x - y)
-  CHECK_BINARY_TYPES(TMUL, x* y)
-}
+TEST(Elementwise, AddsSubtractsMultiplies){
+    CHECK_BINARY_TYPES(TADD, x + y) CHECK_BINARY_TYPES(TSUB, x - y) CHECK_BINARY_TYPES(TMUL, x* y)}
 
-TEST(Elementwise, TakesTheLargerAndTheSmaller) {
-  CHECK_BINARY_TYPES(TMAX, std::max(x, y))
-  CHECK_BINARY_TYPES(TMIN, std::min(x, y))
-}
+TEST(Elementwise, TakesTheLargerAndTheSmaller){CHECK_BINARY_TYPES(TMAX, std::max(x, y))
+                                                   CHECK_BINARY_TYPES(TMIN, std::min(x, y))}
 
-TEST(Elementwise, Divides) {
-  CHECK_BINARY(float, TDIV, x / y, 1e-6)
-  CHECK_BINARY(half, TDIV, x / y, 1e-3)
-  CHECK_BINARY(int32_t, TDIV, std::trunc(x / y), 0)
-}
+TEST(Elementwise, Divides){CHECK_BINARY(float, TDIV, x / y, 1e-6)
+                               CHECK_BINARY(half, TDIV, x / y, 1e-3)
+                                   CHECK_BINARY(int32_t, TDIV, std::trunc(x / y), 0)}
 
-TEST(Elementwise, WorksOnBits) {
-  CHECK_BINARY(int32_t, TAND, static_cast<int32_t>(x) & static_cast<int32_t>(y), 0)
-  CHECK_BINARY(int16_t, TOR, static_cast<int16_t>(x) | static_cast<int16_t>(y), 0)
-  CHECK_BINARY(int32_t, TXOR, static_cast<int32_t>(x) ^ static_cast<int32_t>(y), 0)
-}
+TEST(Elementwise, WorksOnBits){
+    CHECK_BINARY(int32_t, TAND, static_cast<int32_t>(x) & static_cast<int32_t>(y), 0)
+        CHECK_BINARY(int16_t, TOR, static_cast<int16_t>(x) | static_cast<int16_t>(y), 0)
+            CHECK_BINARY(int32_t, TXOR, static_cast<int32_t>(x) ^ static_cast<int32_t>(y), 0)}
 
 TEST(Elementwise, TakesScalarsOfTheTilesType) {
-#define CHECK_SCALAR(T, NAME, S, EXPRESSION, RELATIVE)                                                                  \
-  CheckBinary<T>(                                                                                                       \
-      5, 13, #NAME " " #T, [](auto& d, auto& a, auto&) { NAME(d, a, S); },                                             \
+#define CHECK_SCALAR(T, NAME, S, EXPRESSION, RELATIVE)                     \
+  CheckBinary<T>(                                                          \
+      5, 13, #NAME " " #T, [](auto& d, auto& a, auto&) { NAME(d, a, S); }, \
       [](double x, double) { return static_cast<double>(EXPRESSION); }, RELATIVE);
   CHECK_SCALAR(float, TADDS, 2.5F, x + 2.5, 1e-6)
   CHECK_SCALAR(half, TADDS, 2.5F, x + 2.5, 1e-3)
@@ -93,17 +92,17 @@ TEST(Elementwise, TakesScalarsOfTheTilesType) {
 }
 
 TEST(Elementwise, TakesFunctionsOfOneTile) {
-#define CHECK_UNARY(T, NAME, EXPRESSION, RELATIVE)                                                               \
-  CheckBinary<T>(                                                                                                \
-      5, 13, #NAME " " #T,                                                                                      \
-      [](auto& d, auto&, auto& b) {                                                                              \
-        TMUL(b, b, b);                                                                                           \
-        NAME(d, b);                                                                                              \
-      },                                                                                                         \
-      [](double, double y) {                                                                                     \
-        const double x = y * y;                                                                                  \
-        return static_cast<double>(EXPRESSION);                                                                  \
-      },                                                                                                         \
+#define CHECK_UNARY(T, NAME, EXPRESSION, RELATIVE) \
+  CheckBinary<T>(                                  \
+      5, 13, #NAME " " #T,                         \
+      [](auto& d, auto&, auto& b) {                \
+        TMUL(b, b, b);                             \
+        NAME(d, b);                                \
+      },                                           \
+      [](double, double y) {                       \
+        const double x = y * y;                    \
+        return static_cast<double>(EXPRESSION);    \
+      },                                           \
       RELATIVE);
   CHECK_UNARY(float, TEXP, std::exp(x), 1e-6)
   CHECK_UNARY(float, TLOG, std::log(x), 1e-6)
@@ -115,13 +114,15 @@ TEST(Elementwise, TakesFunctionsOfOneTile) {
   CHECK_UNARY(int32_t, TNEG, -x, 0)
   CHECK_UNARY(float, TRELU, x, 0)
   CheckBinary<float>(
-      5, 13, "TABS", [](auto& d, auto& a, auto&) { TABS(d, a); }, [](double x, double) { return std::fabs(x); }, 0);
+      5, 13, "TABS", [](auto& d, auto& a, auto&) { TABS(d, a); },
+      [](double x, double) { return std::fabs(x); }, 0);
 }
 
 // --- conversions ---
 
 template <typename To, typename From>
-std::vector<double> Converted(std::vector<From> values, RoundMode mode, SaturationMode saturation = SaturationMode::ON) {
+std::vector<double> Converted(std::vector<From> values, RoundMode mode,
+                              SaturationMode saturation = SaturationMode::ON) {
   Matrix<From> a(1, static_cast<int>(values.size()));
   a.data = std::move(values);
   Matrix<To> d(1, a.cols);
@@ -144,32 +145,46 @@ std::vector<double> Converted(std::vector<From> values, RoundMode mode, Saturati
 
 TEST(Convert, RoundsToWholeNumbersInEveryMode) {
   const std::vector<float> values = {0.5F, 1.5F, -0.5F, -1.5F, 2.4F, -2.6F};
-  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_RINT), (std::vector<double>{0, 2, 0, -2, 2, -3}));
-  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_ROUND), (std::vector<double>{1, 2, -1, -2, 2, -3}));
-  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_FLOOR), (std::vector<double>{0, 1, -1, -2, 2, -3}));
-  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_CEIL), (std::vector<double>{1, 2, 0, -1, 3, -2}));
-  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_TRUNC), (std::vector<double>{0, 1, 0, -1, 2, -2}));
+  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_RINT),
+            (std::vector<double>{0, 2, 0, -2, 2, -3}));
+  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_ROUND),
+            (std::vector<double>{1, 2, -1, -2, 2, -3}));
+  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_FLOOR),
+            (std::vector<double>{0, 1, -1, -2, 2, -3}));
+  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_CEIL),
+            (std::vector<double>{1, 2, 0, -1, 3, -2}));
+  EXPECT_EQ(Converted<int32_t>(values, RoundMode::CAST_TRUNC),
+            (std::vector<double>{0, 1, 0, -1, 2, -2}));
 }
 
 TEST(Convert, SaturatesUnlessToldNotTo) {
-  EXPECT_EQ(Converted<int16_t>(std::vector<float>{70000, -70000}, RoundMode::CAST_RINT), (std::vector<double>{32767, -32768}));
-  EXPECT_EQ(Converted<int16_t>(std::vector<float>{65537}, RoundMode::CAST_RINT, SaturationMode::OFF), (std::vector<double>{1}));
-  EXPECT_EQ(Converted<int8_t>(std::vector<half>{200, -200}, RoundMode::CAST_RINT), (std::vector<double>{127, -128}));
+  EXPECT_EQ(Converted<int16_t>(std::vector<float>{70000, -70000}, RoundMode::CAST_RINT),
+            (std::vector<double>{32767, -32768}));
+  EXPECT_EQ(
+      Converted<int16_t>(std::vector<float>{65537}, RoundMode::CAST_RINT, SaturationMode::OFF),
+      (std::vector<double>{1}));
+  EXPECT_EQ(Converted<int8_t>(std::vector<half>{200, -200}, RoundMode::CAST_RINT),
+            (std::vector<double>{127, -128}));
 }
 
 TEST(Convert, RoundsToBfloat16AsTold) {
   // 1 + 2^-8 lies between 1 and 1 + 2^-7.
   const std::vector<float> middle = {1.00390625F, -1.00390625F};
   EXPECT_EQ(Converted<bfloat16_t>(middle, RoundMode::CAST_RINT), (std::vector<double>{1, -1}));
-  EXPECT_EQ(Converted<bfloat16_t>(middle, RoundMode::CAST_ROUND), (std::vector<double>{1.0078125, -1.0078125}));
-  EXPECT_EQ(Converted<bfloat16_t>(middle, RoundMode::CAST_FLOOR), (std::vector<double>{1, -1.0078125}));
+  EXPECT_EQ(Converted<bfloat16_t>(middle, RoundMode::CAST_ROUND),
+            (std::vector<double>{1.0078125, -1.0078125}));
+  EXPECT_EQ(Converted<bfloat16_t>(middle, RoundMode::CAST_FLOOR),
+            (std::vector<double>{1, -1.0078125}));
   EXPECT_EQ(Converted<bfloat16_t>(middle, RoundMode::CAST_TRUNC), (std::vector<double>{1, -1}));
 }
 
 TEST(Convert, WidensExactly) {
-  EXPECT_EQ(Converted<float>(std::vector<half>{0.1F}, RoundMode::CAST_NONE), (std::vector<double>{0.0999755859375}));
-  EXPECT_EQ(Converted<float>(std::vector<int32_t>{-7, 16777217}, RoundMode::CAST_RINT), (std::vector<double>{-7, 16777216}));
-  EXPECT_EQ(Converted<int64_t>(std::vector<int32_t>{-7}, RoundMode::CAST_RINT), (std::vector<double>{-7}));
+  EXPECT_EQ(Converted<float>(std::vector<half>{0.1F}, RoundMode::CAST_NONE),
+            (std::vector<double>{0.0999755859375}));
+  EXPECT_EQ(Converted<float>(std::vector<int32_t>{-7, 16777217}, RoundMode::CAST_RINT),
+            (std::vector<double>{-7, 16777216}));
+  EXPECT_EQ(Converted<int64_t>(std::vector<int32_t>{-7}, RoundMode::CAST_RINT),
+            (std::vector<double>{-7}));
 }
 
 }  // namespace

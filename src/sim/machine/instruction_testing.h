@@ -29,7 +29,8 @@ inline LaunchResult RunBody(GlobalMemory& global, const std::function<void()>& b
 // A row-major matrix in global memory.
 template <typename T>
 struct Matrix {
-  Matrix(int rows_, int cols_) : rows(rows_), cols(cols_), data(static_cast<size_t>(rows_ * cols_)) {}
+  Matrix(int rows_, int cols_)
+      : rows(rows_), cols(cols_), data(static_cast<size_t>(rows_ * cols_)) {}
   T& at(int r, int c) { return data[static_cast<size_t>(r * cols + c)]; }
   int rows, cols;
   std::vector<T> data;
@@ -42,15 +43,19 @@ Matrix<T> Sample(int rows, int cols, int seed) {
   std::mt19937 random(static_cast<unsigned>(seed));
   for (T& value : matrix.data) {
     const int whole = static_cast<int>(random() % 41) - 20;
-    if constexpr (std::is_unsigned_v<T>) value = static_cast<T>(whole + 20);
-    else if constexpr (std::is_integral_v<T>) value = static_cast<T>(whole);
-    else value = static_cast<T>(static_cast<float>(whole) / 4);
+    if constexpr (std::is_unsigned_v<T>)
+      value = static_cast<T>(whole + 20);
+    else if constexpr (std::is_integral_v<T>)
+      value = static_cast<T>(whole);
+    else
+      value = static_cast<T>(static_cast<float>(whole) / 4);
   }
   return matrix;
 }
 
 using DynamicShape = pto::Shape<1, 1, 1, pto::DYNAMIC, pto::DYNAMIC>;
-using DynamicStride = pto::Stride<pto::DYNAMIC, pto::DYNAMIC, pto::DYNAMIC, pto::DYNAMIC, pto::DYNAMIC>;
+using DynamicStride =
+    pto::Stride<pto::DYNAMIC, pto::DYNAMIC, pto::DYNAMIC, pto::DYNAMIC, pto::DYNAMIC>;
 template <typename T>
 using View = pto::GlobalTensor<T, DynamicShape, DynamicStride>;
 
@@ -68,7 +73,8 @@ void AddTo(GlobalMemory& global, Matrix<T>& matrix, const char* name) {
 
 // A vector tile with a valid region that is known when it runs.
 template <typename T, int Rows, int Cols>
-using Vec = pto::Tile<pto::TileType::Vec, T, Rows, Cols, pto::BLayout::RowMajor, pto::DYNAMIC, pto::DYNAMIC>;
+using Vec = pto::Tile<pto::TileType::Vec, T, Rows, Cols, pto::BLayout::RowMajor, pto::DYNAMIC,
+                      pto::DYNAMIC>;
 // One value per row.
 template <typename T, int Rows>
 using Column = pto::Tile<pto::TileType::Vec, T, Rows, 1, pto::BLayout::ColMajor, pto::DYNAMIC, 1>;
@@ -85,12 +91,14 @@ inline void ExpectClean(const LaunchResult& result) {
 }
 
 template <typename T>
-void ExpectNear(Matrix<T>& got, const std::function<double(int, int)>& wanted, double relative, const char* what) {
+void ExpectNear(Matrix<T>& got, const std::function<double(int, int)>& wanted, double relative,
+                const char* what) {
   for (int r = 0; r < got.rows; ++r) {
     for (int c = 0; c < got.cols; ++c) {
       const double value = static_cast<double>(got.at(r, c));
       const double want = wanted(r, c);
-      ASSERT_NEAR(value, want, relative * std::max(1.0, std::fabs(want))) << what << " at " << r << ", " << c;
+      ASSERT_NEAR(value, want, relative * std::max(1.0, std::fabs(want)))
+          << what << " at " << r << ", " << c;
     }
   }
 }

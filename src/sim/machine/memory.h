@@ -14,9 +14,9 @@ using kerf_pto::Mem;
 // What a byte holds that nobody wrote: as float a quiet NaN with a payload, as an integer far off.
 inline constexpr uint8_t kPoison = 0xfb;
 
-class Memory {
+class CoreMemory {
  public:
-  explicit Memory(size_t size) : bytes_(size, kPoison), written_(size, 0) {}
+  explicit CoreMemory(size_t size) : bytes_(size, kPoison), written_(size, 0) {}
 
   [[nodiscard]] size_t size() const { return bytes_.size(); }
   [[nodiscard]] char* at(uint64_t offset) {

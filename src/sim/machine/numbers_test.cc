@@ -19,9 +19,13 @@ TEST(Numbers, DecodeAndEncodeEveryHalf) {
 TEST(Numbers, DecodeAndEncodeEveryFp8) {
   for (uint32_t bits = 0; bits < 256; ++bits) {
     const float e4m3 = DecodeSmall(bits, kE4M3Format);
-    if (!std::isnan(e4m3)) ASSERT_EQ(EncodeFloat(e4m3, kE4M3Format, Rounding::kRint), bits);
+    if (!std::isnan(e4m3)) {
+      ASSERT_EQ(EncodeFloat(e4m3, kE4M3Format, Rounding::kRint), bits);
+    }
     const float e5m2 = DecodeSmall(bits, kE5M2Format);
-    if (!std::isnan(e5m2)) ASSERT_EQ(EncodeFloat(e5m2, kE5M2Format, Rounding::kRint), bits);
+    if (!std::isnan(e5m2)) {
+      ASSERT_EQ(EncodeFloat(e5m2, kE5M2Format, Rounding::kRint), bits);
+    }
   }
 }
 
@@ -51,10 +55,10 @@ TEST(Numbers, RoundToBfloat16LikeTheGeneralEncoder) {
 }
 
 TEST(Numbers, KeepTheEdges) {
-  EXPECT_EQ(HalfBits(65520.0F), 0x7c00);   // the tie above the largest rounds to infinity
+  EXPECT_EQ(HalfBits(65520.0F), 0x7c00);  // the tie above the largest rounds to infinity
   EXPECT_EQ(HalfBits(65519.0F), 0x7bff);
   EXPECT_EQ(HalfBits(1e-8F), 0);
-  EXPECT_EQ(HalfBits(5.9604645e-8F), 1);   // the smallest there is
+  EXPECT_EQ(HalfBits(5.9604645e-8F), 1);  // the smallest there is
   EXPECT_TRUE(std::isnan(HalfValue(HalfBits(std::numeric_limits<float>::quiet_NaN()))));
   EXPECT_EQ(DecodeSmall(0x7e, kE4M3Format), 448.0F);
   EXPECT_EQ(EncodeFloat(1e6F, kE4M3Format, Rounding::kRint), 0x7eU);  // no infinity: the largest

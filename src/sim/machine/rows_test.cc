@@ -30,7 +30,8 @@ void CheckRowReduction(int rows, int cols, Run&& run, Wanted&& wanted, double re
     TLOAD(x, ViewOf(a));
     run(column, x, tmp);
     run(wide, x, tmp);
-    GlobalTensor<T, Shape<1, 1, 1, DYNAMIC, 1>, Stride<1, 1, 1, 1, 1>, Layout::DN> to(d.data.data(), Shape<1, 1, 1, DYNAMIC, 1>(rows));
+    GlobalTensor<T, Shape<1, 1, 1, DYNAMIC, 1>, Stride<1, 1, 1, 1, 1>, Layout::DN> to(
+        d.data.data(), Shape<1, 1, 1, DYNAMIC, 1>(rows));
     TSTORE(to, column);
     TSTORE(ViewOf(e), wide);
   }));
@@ -57,9 +58,15 @@ TEST(Rows, Reduce) {
     CheckRowReduction<float>(rows, cols, sum, SumOf, 1e-6);
     CheckRowReduction<half>(rows, cols, sum, SumOf, 2e-3);
     CheckRowReduction<int32_t>(rows, cols, sum, SumOf, 0);
-    CheckRowReduction<float>(rows, cols, top, [](const auto& row) { return *std::max_element(row.begin(), row.end()); }, 0);
-    CheckRowReduction<int16_t>(rows, cols, top, [](const auto& row) { return *std::max_element(row.begin(), row.end()); }, 0);
-    CheckRowReduction<float>(rows, cols, low, [](const auto& row) { return *std::min_element(row.begin(), row.end()); }, 0);
+    CheckRowReduction<float>(
+        rows, cols, top, [](const auto& row) { return *std::max_element(row.begin(), row.end()); },
+        0);
+    CheckRowReduction<int16_t>(
+        rows, cols, top, [](const auto& row) { return *std::max_element(row.begin(), row.end()); },
+        0);
+    CheckRowReduction<float>(
+        rows, cols, low, [](const auto& row) { return *std::min_element(row.begin(), row.end()); },
+        0);
   }
 }
 
@@ -87,8 +94,15 @@ TEST(Rows, ReduceColumns) {
     for (int r = 0; r < 5; ++r) values.push_back(static_cast<double>(a.at(r, c)));
     return values;
   };
-  ExpectNear<float>(d, [&](int, int c) { return SumOf(column(c)); }, 1e-6, "sum");
-  ExpectNear<float>(e, [&](int, int c) { const auto v = column(c); return *std::max_element(v.begin(), v.end()); }, 0, "max");
+  ExpectNear<float>(
+      d, [&](int, int c) { return SumOf(column(c)); }, 1e-6, "sum");
+  ExpectNear<float>(
+      e,
+      [&](int, int c) {
+        const auto v = column(c);
+        return *std::max_element(v.begin(), v.end());
+      },
+      0, "max");
 }
 
 // a op s with one s per row (a column, or a block of 32 bytes per row) and per column.
@@ -97,7 +111,8 @@ void CheckExpansion(bool by_row, Run&& run, Wanted&& wanted, double relative) {
   constexpr int rows = 5, cols = 19;
   Matrix<T> a = Sample<T>(rows, cols, 5);
   Matrix<T> s = by_row ? Sample<T>(rows, 1, 6) : Sample<T>(1, cols, 6);
-  for (T& value : s.data) if (static_cast<double>(value) == 0) value = static_cast<T>(2);
+  for (T& value : s.data)
+    if (static_cast<double>(value) == 0) value = static_cast<T>(2);
   Matrix<T> d(rows, cols);
   GlobalMemory global;
   AddTo(global, a, "a");
@@ -111,7 +126,8 @@ void CheckExpansion(bool by_row, Run&& run, Wanted&& wanted, double relative) {
     if (by_row) {
       Column<T, 16> column(rows);
       TASSIGN(column, 0x2000);
-      GlobalTensor<T, Shape<1, 1, 1, DYNAMIC, 1>, Stride<1, 1, 1, 1, 1>, Layout::DN> from(s.data.data(), Shape<1, 1, 1, DYNAMIC, 1>(rows));
+      GlobalTensor<T, Shape<1, 1, 1, DYNAMIC, 1>, Stride<1, 1, 1, 1, 1>, Layout::DN> from(
+          s.data.data(), Shape<1, 1, 1, DYNAMIC, 1>(rows));
       TLOAD(column, from);
       run(z, x, column);
     } else {
@@ -122,31 +138,33 @@ void CheckExpansion(bool by_row, Run&& run, Wanted&& wanted, double relative) {
     }
     TSTORE(ViewOf(d), z);
   }));
-  ExpectNear<T>(d, [&](int r, int c) {
-    return wanted(static_cast<double>(a.at(r, c)), static_cast<double>(by_row ? s.at(r, 0) : s.at(0, c)));
-  }, relative, "expansion");
+  ExpectNear<T>(
+      d,
+      [&](int r, int c) {
+        return wanted(static_cast<double>(a.at(r, c)),
+                      static_cast<double>(by_row ? s.at(r, 0) : s.at(0, c)));
+      },
+      relative, "expansion");
 }
 
-#define CHECK_EXPANSION(T, BY_ROW, NAME, EXPRESSION, RELATIVE)                                       \
-  CheckExpansion<T>(                                                                                 \
-      BY_ROW, [](auto& d, auto& a, auto& s) { NAME(d, a, s); },                                      \
+#define CHECK_EXPANSION(T, BY_ROW, NAME, EXPRESSION, RELATIVE)  \
+  CheckExpansion<T>(                                            \
+      BY_ROW, [](auto& d, auto& a, auto& s) { NAME(d, a, s); }, \
       [](double x, double y) { return static_cast<double>(EXPRESSION); }, RELATIVE);
 
-TEST(Rows, SpreadAColumn) {
-  CHECK_EXPANSION(float, true, TROWEXPANDMUL, x* y, 1e-6)
-  CHECK_EXPANSION(float, true, TROWEXPANDSUB, x - y, 1e-6)
-  CHECK_EXPANSION(float, true, TROWEXPANDDIV, x / y, 1e-6)
-  CHECK_EXPANSION(float, true, TROWEXPANDADD, x + y, 1e-6)
-  CHECK_EXPANSION(half, true, TROWEXPANDMUL, x* y, 1e-3)
-  CHECK_EXPANSION(int32_t, true, TROWEXPANDSUB, x - y, 0)
-}
+TEST(Rows,
+     SpreadAColumn){CHECK_EXPANSION(float, true, TROWEXPANDMUL, x* y, 1e-6)
+                        CHECK_EXPANSION(float, true, TROWEXPANDSUB, x - y, 1e-6)
+                            CHECK_EXPANSION(float, true, TROWEXPANDDIV, x / y, 1e-6)
+                                CHECK_EXPANSION(float, true, TROWEXPANDADD, x + y, 1e-6)
+                                    CHECK_EXPANSION(half, true, TROWEXPANDMUL, x* y, 1e-3)
+                                        CHECK_EXPANSION(int32_t, true, TROWEXPANDSUB, x - y, 0)}
 
-TEST(Rows, SpreadARow) {
-  CHECK_EXPANSION(float, false, TCOLEXPANDMUL, x* y, 1e-6)
-  CHECK_EXPANSION(float, false, TCOLEXPANDADD, x + y, 1e-6)
-  CHECK_EXPANSION(float, false, TCOLEXPANDEXPDIF, std::exp(x - y), 1e-6)
-  CHECK_EXPANSION(half, false, TCOLEXPANDMUL, x* y, 1e-3)
-}
+TEST(Rows,
+     SpreadARow){CHECK_EXPANSION(float, false, TCOLEXPANDMUL, x* y, 1e-6)
+                     CHECK_EXPANSION(float, false, TCOLEXPANDADD, x + y, 1e-6)
+                         CHECK_EXPANSION(float, false, TCOLEXPANDEXPDIF, std::exp(x - y), 1e-6)
+                             CHECK_EXPANSION(half, false, TCOLEXPANDMUL, x* y, 1e-3)}
 
 TEST(Rows, SpreadBlocksOf32Bytes) {
   // s has 8 columns: element j uses s[i, j mod 8].
@@ -168,7 +186,9 @@ TEST(Rows, SpreadBlocksOf32Bytes) {
     TROWEXPANDMUL(z, x, y);
     TSTORE(ViewOf(d), z);
   }));
-  ExpectNear<float>(d, [&](int r, int c) { return static_cast<double>(a.at(r, c) * s.at(r, c % 8)); }, 1e-6, "blocks");
+  ExpectNear<float>(
+      d, [&](int r, int c) { return static_cast<double>(a.at(r, c) * s.at(r, c % 8)); }, 1e-6,
+      "blocks");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ void* SimCore::Scalar(const TileRef& tile, int64_t offset, bool write, const ker
     Complaints::Fail(FindingKind::kIndex, "element " + std::to_string(offset) + " of a tile of " +
                                               std::to_string(bytes));
   }
-  Memory& memory = unit_.memory(tile.mem);
+  CoreMemory& memory = unit_.memory(tile.mem);
   const uint64_t at = tile.addr + static_cast<uint64_t>(offset) * size;
   if (write)
     memory.MarkWritten(at, size);

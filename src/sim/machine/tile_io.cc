@@ -127,7 +127,7 @@ uint64_t TouchedBytes(const TileRef& tile) {
          size;
 }
 
-TileIo::TileIo(const TileRef& tile, Memory& memory)
+TileIo::TileIo(const TileRef& tile, CoreMemory& memory)
     : tile_(tile), memory_(memory), size_(TypeBytes(tile.type)) {}
 
 // Calls run(offset in memory, elements, index of the first) for pieces that lie side by side.

@@ -27,7 +27,7 @@ uint64_t TouchedBytes(const TileRef& tile);
 // A tile whose place has been checked, in the memory it lies in.
 class TileIo {
  public:
-  TileIo(const TileRef& tile, Memory& memory);
+  TileIo(const TileRef& tile, CoreMemory& memory);
 
   [[nodiscard]] const TileRef& tile() const { return tile_; }
   [[nodiscard]] size_t element_bytes() const { return size_; }
@@ -50,7 +50,7 @@ class TileIo {
   void ForRuns(int64_t row, int64_t col, int64_t count, F&& run) const;
 
   const TileRef tile_;
-  Memory& memory_;
+  CoreMemory& memory_;
   const size_t size_;
   bool read_unwritten_ = false;
   uint64_t unwritten_at_ = 0;

@@ -52,9 +52,9 @@ const char* FindingKindName(FindingKind kind) {
 Unit::Unit(const MemorySizes& sizes, GlobalMemory& global, Complaints& complaints)
     : sizes_(sizes), global_(global), complaints_(complaints) {}
 
-Memory& Unit::memory(Mem mem) {
+CoreMemory& Unit::memory(Mem mem) {
   auto& slot = memories_[static_cast<size_t>(mem)];
-  if (slot == nullptr) slot = std::make_unique<Memory>(memory_size(mem));
+  if (slot == nullptr) slot = std::make_unique<CoreMemory>(memory_size(mem));
   return *slot;
 }
 

@@ -48,7 +48,7 @@ class Unit {
   // Fails unless these bytes belong to a tensor.
   void CheckGlobal(const void* data, uint64_t bytes, const char* verb);
 
-  [[nodiscard]] Memory& memory(Mem mem);
+  [[nodiscard]] CoreMemory& memory(Mem mem);
   [[nodiscard]] size_t memory_size(Mem mem) const { return sizes_.bytes[static_cast<size_t>(mem)]; }
   [[nodiscard]] GlobalMemory& global() { return global_; }
   [[nodiscard]] Complaints& complaints() { return complaints_; }
@@ -57,7 +57,7 @@ class Unit {
   const MemorySizes& sizes_;
   GlobalMemory& global_;
   Complaints& complaints_;
-  std::array<std::unique_ptr<Memory>, kerf_pto::kMemCount> memories_;  // made when first used
+  std::array<std::unique_ptr<CoreMemory>, kerf_pto::kMemCount> memories_;  // made when first used
 };
 
 // Executes one tile instruction. Flags, queues' signals and scalar access are the core's.
