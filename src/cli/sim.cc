@@ -96,6 +96,17 @@ Json RunJson(const ReplayPlan& plan, const Outcome& outcome, bool ok) {
           {"report", outcome.report ? Json::parse(sim::ReportJson(*outcome.report)) : Json()}};
 }
 
+// Places in the kernel's own folder by the file's name alone.
+std::string ShortPaths(std::string text, const ReplayPlan& plan) {
+  for (const KernelMember& member : plan.kernel.members) {
+    const std::string folder = ParentPath(member.source) + "/";
+    for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
+      text.erase(at, folder.size());
+    }
+  }
+  return text;
+}
+
 void ReportText(const ReplayPlan& plan, const Outcome& outcome, Output& out) {
   const sim::ExecResult& run = outcome.run;
   if (run.status == ExecStatus::kNotCompiled) {
@@ -122,7 +133,7 @@ void ReportText(const ReplayPlan& plan, const Outcome& outcome, Output& out) {
     }
     out.Data(text + "\n");
   }
-  if (outcome.report) out.Data(SimReportText(*outcome.report, out));
+  if (outcome.report) out.Data(ShortPaths(SimText(*outcome.report, out), plan));
   for (const sim::Finding& finding : run.findings) out.Data(FindingText(finding, out));
 }
 
@@ -138,7 +149,9 @@ Result<int> Run(const Args& args, Context& context) {
   for (const std::string& note : outcome.run.notes) context.out.Note("note: " + note);
   KERF_ASSIGN_OR_RETURN(outcome.checks, CheckOutputs(args, request, outcome.run, context));
   KERF_RETURN_IF_ERROR(SaveOutputs(args, outcome.run, context));
-  if (!outcome.run.log_path.empty()) {
+  if (!outcome.run.log_path.empty() && outcome.run.instructions == 0) {
+    context.out.Note("note: the kernel issued no instruction: there is nothing to time");
+  } else if (!outcome.run.log_path.empty()) {
     KERF_ASSIGN_OR_RETURN(outcome.report, AnalyseRun(args, plan, outcome.run, context));
   }
   const bool ok = outcome.good();

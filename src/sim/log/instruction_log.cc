@@ -2,7 +2,9 @@
 // timing and hazards need no checks in their loops.
 #include "sim/log/instruction_log.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace kerf::sim {
 namespace {
@@ -29,6 +31,7 @@ class Parser {
       return Corrupt("instruction log: version " + std::to_string(header.version) +
                      " is not known to this kerf");
     log_.complete = false;
+    Reserve();
     while (at_ < bytes_.size() && !log_.complete) {
       ChunkHeader chunk;
       chunk_at_ = at_;
@@ -49,10 +52,26 @@ class Parser {
           return Corrupt("instruction log: site " + std::to_string(instruction.site) +
                          " is used and not there");
       }
-      core.instructions.shrink_to_fit();
-      core.operands.shrink_to_fit();
     }
     return std::move(log_);
+  }
+
+  // Growing would copy everything twice and hold it so. Sizes are what the chunks' headers claim
+  // and the bytes can hold; a claim that is wrong costs nothing but time.
+  void Reserve() {
+    ChunkHeader chunk;
+    for (size_t at = at_; bytes_.size() - at >= sizeof chunk;) {
+      std::memcpy(&chunk, bytes_.data() + at, sizeof chunk);
+      at += sizeof chunk;
+      if (chunk.bytes > bytes_.size() - at) return;
+      at += chunk.bytes;
+      if (chunk.type != ChunkType::kRecords || chunk.core >= kerf_log::kMostCores) continue;
+      if (chunk.core >= expected_.size()) expected_.resize(chunk.core + 1);
+      const uint64_t units = chunk.bytes / kUnit;
+      const uint64_t instructions = std::min<uint64_t>(chunk.count, units);
+      expected_[chunk.core].first += instructions;
+      expected_[chunk.core].second += units - instructions;
+    }
   }
 
   static Error At(size_t at, const std::string& what) {
@@ -98,6 +117,11 @@ class Parser {
     for (const CoreLog& other : log_.cores) {
       if (other.kind == core.kind && other.lane == core.lane && other.block == core.block)
         return At(chunk_at_, core.Name() + " is declared twice");
+    }
+    if (chunk.core < expected_.size()) {
+      core.instructions.reserve(expected_[chunk.core].first);
+      core.first_operand.reserve(expected_[chunk.core].first);
+      core.operands.reserve(expected_[chunk.core].second);
     }
     log_.cores.push_back(std::move(core));
     return {};
@@ -214,6 +238,7 @@ class Parser {
   std::string_view bytes_;
   size_t at_ = 0;
   size_t chunk_at_ = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> expected_;  // by core: instructions, operands
   InstructionLog log_;
 };
 
