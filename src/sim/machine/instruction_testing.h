@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/machine/launch.h"
+#include "sim/machine/tile_io.h"
 
 namespace kerf::sim {
 

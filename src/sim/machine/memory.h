@@ -25,9 +25,11 @@ class CoreMemory {
   void MarkWritten(uint64_t offset, size_t count) {
     std::memset(written_.data() + offset, 1, count);
   }
-  // Whether each of these bytes was written before.
-  [[nodiscard]] bool Written(uint64_t offset, size_t count) const {
-    return std::memchr(written_.data() + offset, 0, count) == nullptr;
+  // The first of these bytes that was never written; `count` when all were.
+  [[nodiscard]] size_t FirstUnwritten(uint64_t offset, size_t count) const {
+    const uint8_t* begin = written_.data() + offset;
+    const void* hole = std::memchr(begin, 0, count);
+    return hole == nullptr ? count : static_cast<size_t>(static_cast<const uint8_t*>(hole) - begin);
   }
 
  private:

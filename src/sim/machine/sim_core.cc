@@ -90,7 +90,7 @@ void* SimCore::Scalar(const TileRef& tile, int64_t offset, bool write, const ker
   const uint64_t at = tile.addr + static_cast<uint64_t>(offset) * size;
   if (write)
     memory.MarkWritten(at, size);
-  else if (!memory.Written(at, size))
+  else if (memory.FirstUnwritten(at, size) < size)
     Warn(FindingKind::kUnwrittenRead,
          "reads element " + std::to_string(offset) + ", which nothing has written");
   if (recorder_ != nullptr) recorder_->AddScalar(tile, offset, write, site);

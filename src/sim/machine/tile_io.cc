@@ -149,9 +149,10 @@ void TileIo::ForRuns(int64_t row, int64_t col, int64_t count, F&& run) const {
 void TileIo::Read(int64_t row, int64_t col, int64_t count, void* out) {
   ForRuns(row, col, count, [&](uint64_t offset, int64_t piece, int64_t first) {
     const size_t bytes = static_cast<size_t>(piece) * size_;
-    if (!memory_.Written(offset, bytes) && !read_unwritten_) {
+    const size_t hole = memory_.FirstUnwritten(offset, bytes);
+    if (hole < bytes && !read_unwritten_) {
       read_unwritten_ = true;
-      unwritten_at_ = offset;
+      unwritten_at_ = offset + hole;
     }
     std::memcpy(static_cast<char*>(out) + static_cast<size_t>(first) * size_, memory_.at(offset),
                 bytes);
