@@ -44,6 +44,6 @@ inline int32_t get_block_num(int64_t* args) {
   return reinterpret_cast<int32_t*>(kerf_local_context(args))[1];
 }
 inline int32_t get_sub_block_id(int64_t* args) { return kerf_global_context(args)->sub_block_id; }
-inline uint64_t get_dma_workspace(int64_t* args, int kind) {
-  return kerf_global_context(args)->dma_workspace[kind];
+inline uint8_t* get_dma_workspace(int64_t* args, int kind) {
+  return reinterpret_cast<uint8_t*>(kerf_global_context(args)->dma_workspace[kind]);
 }

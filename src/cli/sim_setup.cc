@@ -135,6 +135,25 @@ Status CheckAgainstDump(const replay::ReplayRequest& request, const sim::ExecRes
   return {};
 }
 
+// The folders of a checkout of the runtime that hold what kernels include.
+Status AddCheckout(const Args& args, const ReplayPlan& plan, sim::KernelBuildOptions& build) {
+  const std::string root = AbsolutePath(args.Get("--simpler-root"));
+  if (root.empty()) return {};
+  const std::string arch = PlatformName(plan.options.platform);
+  const std::string runtime = "/src/" + arch + "/runtime/tensormap_and_ringbuffer/";
+  size_t found = 0;
+  for (const std::string& folder :
+       {runtime + "runtime", runtime + "common", std::string("/src/common/task_interface"),
+        std::string("/src/common/platform/include"), "/src/" + arch + "/platform/include",
+        std::string("/simpler_setup/incore")}) {
+    if (!std::filesystem::is_directory(root + folder)) continue;
+    build.include_dirs.push_back(root + folder);
+    ++found;
+  }
+  if (found == 0) return InvalidInput("--simpler-root " + root + " is no checkout of the runtime");
+  return {};
+}
+
 // The chip as the user may spell it: by its file, or by its family.
 std::string ChipName(const Args& args) {
   const std::string chip = args.Get("--chip");
@@ -197,8 +216,11 @@ std::vector<Flag> SimFlags() {
        .choices = {"on", "off"}},
       {.name = "--include",
        .value_name = "DIR",
-       .help = "further headers, searched after kerf's own",
+       .help = "further headers, searched before kerf's own",
        .repeated = true},
+      {.name = "--simpler-root",
+       .value_name = "D",
+       .help = "a checkout of the runtime, for headers kerf does not have"},
       {.name = "--define",
        .value_name = "N[=V]",
        .help = "a macro for the kernel",
@@ -265,6 +287,7 @@ Result<sim::ExecOptions> MakeExecOptions(const Args& args, const ReplayPlan& pla
   options.build.platform = plan.options.platform;
   for (const std::string& dir : args.All("--include"))
     options.build.include_dirs.push_back(AbsolutePath(dir));
+  KERF_RETURN_IF_ERROR(AddCheckout(args, plan, options.build));
   options.build.defines = args.All("--define");
   options.program = std::filesystem::read_symlink("/proc/self/exe").string();
   options.record = !args.Has("--no-log");

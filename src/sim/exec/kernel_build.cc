@@ -66,18 +66,19 @@ Result<verify::NativeBuild> BuildKernel(FileSystem& fs, const KernelMember& memb
   request.flags = Flags(member, options);
   request.guard = false;
   request.salt = resource::ContentHash("pto/");
+  // The user's own first: kerf answers for what they do not have.
+  std::vector<std::string> further = options.include_dirs;
+  further.insert(further.end(), member.include_dirs.begin(), member.include_dirs.end());
+  for (size_t i = 0; i < further.size(); ++i) {
+    request.includes.push_back({further[i], "/kerf/user" + std::to_string(i)});
+    request.salt += HashHeaders(fs, further[i]);
+  }
   request.includes.push_back({options.resources + "/pto", "/kerf/pto"});
   // The folder above too, for #include "../kernel/x.h".
   if (above.size() > 1) {
     request.includes.push_back({above, "/kerf/source"});
     request.includes.push_back({folder, "/kerf/source/" + BaseName(folder)});
     request.salt += HashHeaders(fs, above);
-  }
-  std::vector<std::string> further = options.include_dirs;
-  further.insert(further.end(), member.include_dirs.begin(), member.include_dirs.end());
-  for (size_t i = 0; i < further.size(); ++i) {
-    request.includes.push_back({further[i], "/kerf/user" + std::to_string(i)});
-    request.salt += HashHeaders(fs, further[i]);
   }
   verify::BuildOptions build;
   build.cache_dir = options.cache_dir;

@@ -15,7 +15,7 @@ struct KernelBuildOptions {
   std::string resources;  // holds pto/ and include/
   std::string cache_dir;
   Platform platform = Platform::kA2A3;
-  std::vector<std::string> include_dirs;  // of the user; searched after kerf's headers
+  std::vector<std::string> include_dirs;  // of the user; searched before kerf's headers
   std::vector<std::string> defines;       // "NAME" or "NAME=VALUE"
   sandbox::Mode mode = sandbox::Mode::kBest;
 };

@@ -212,6 +212,15 @@ class Runner {
     }
   }
 
+  char* DmaWorkspace() {
+    constexpr size_t kBytes = 65536;
+    if (dma_workspace_ == nullptr) {
+      dma_workspace_ = Map(kBytes);
+      global_.AddRegion("the DMA workspace", dma_workspace_, kBytes);
+    }
+    return dma_workspace_;
+  }
+
   struct Place {
     const RunDispatch& dispatch;
     int64_t block;
@@ -234,6 +243,9 @@ class Runner {
     local[1] =
         static_cast<int32_t>(request_.block_num > 0 ? request_.block_num : place.dispatch.blocks);
     global[0] = aic ? 0 : place.lane;
+    // DMA engines are there; what they need is memory of their own.
+    const auto workspace = reinterpret_cast<uint64_t>(DmaWorkspace());
+    for (const int at : {2, 4}) std::memcpy(global + at, &workspace, sizeof workspace);
     args[48] = reinterpret_cast<int64_t>(local);
     args[49] = reinterpret_cast<int64_t>(global);
     global_.AddRegion("the arguments", args, kSlots * 8 + 512);
@@ -253,6 +265,7 @@ class Runner {
   std::map<std::string, LibraryImage> images_;
   std::vector<char*> data_;  // by tensor
   int64_t slots_[kSlots] = {};
+  char* dma_workspace_ = nullptr;
 };
 
 }  // namespace
