@@ -2,7 +2,7 @@
 // the whole directory of a run of 1 million instructions is written in under 3 s; memory is linear
 // with a small constant.
 //
-//   kerf_sim_bench [--instructions N] [--dir D] [--chip FILE]
+//   kerf_sim_bench [--instructions N] [--cores N] [--dir D] [--chip FILE]
 //
 // The run is a ping-pong loop of loads, vector work and stores with all of its flags, as kernels
 // have it: 8 of 11 instructions of a turn are flags. Peers: the same bytes written raw (recording),
@@ -53,7 +53,8 @@ sim::Operand Tile(sim::Memory memory, uint64_t address, uint8_t access) {
 
 class Recorder {
  public:
-  explicit Recorder(kerf_log::LogFile& file) : core_(file, kerf_log::CoreKind::kAiv, 0, 0) {}
+  Recorder(kerf_log::LogFile& file, uint32_t core)
+      : core_(file, kerf_log::CoreKind::kAiv, core / 2, static_cast<uint8_t>(core % 2)) {}
 
   void Work(Op op, Pipe pipe, uint32_t line, const sim::Operand& to, const sim::Operand& from) {
     kerf_log::Instruction& record =
@@ -100,22 +101,27 @@ class Recorder {
   kerf_log::CoreLog core_;
 };
 
-void Record(const std::string& path, uint64_t instructions) {
+void RecordCore(kerf_log::LogFile& file, uint32_t core, uint64_t instructions) {
+  Recorder recorder(file, core);
+  for (uint8_t b = 0; b < 2; ++b) {
+    recorder.Flag(Op::SET_FLAG, Pipe::kVector, Pipe::kMte2, b, 1);
+    recorder.Flag(Op::SET_FLAG, Pipe::kMte3, Pipe::kVector, b, 2);
+  }
+  for (uint64_t turn = 0; recorder.count + 15 < instructions; ++turn)
+    recorder.Turn(turn + core * instructions);
+  for (uint8_t b = 0; b < 2; ++b) {
+    recorder.Flag(Op::WAIT_FLAG, Pipe::kVector, Pipe::kMte2, b, 30);
+    recorder.Flag(Op::WAIT_FLAG, Pipe::kMte3, Pipe::kVector, b, 31);
+  }
+}
+
+void Record(const std::string& path, uint64_t instructions, uint32_t cores) {
   kerf_log::LogFile file;
   if (!file.Open(path.c_str())) {
     std::fprintf(stderr, "%s\n", file.error().c_str());
     std::exit(3);
   }
-  Recorder recorder(file);
-  for (uint8_t b = 0; b < 2; ++b) {
-    recorder.Flag(Op::SET_FLAG, Pipe::kVector, Pipe::kMte2, b, 1);
-    recorder.Flag(Op::SET_FLAG, Pipe::kMte3, Pipe::kVector, b, 2);
-  }
-  for (uint64_t turn = 0; recorder.count + 15 < instructions; ++turn) recorder.Turn(turn);
-  for (uint8_t b = 0; b < 2; ++b) {
-    recorder.Flag(Op::WAIT_FLAG, Pipe::kVector, Pipe::kMte2, b, 30);
-    recorder.Flag(Op::WAIT_FLAG, Pipe::kMte3, Pipe::kVector, b, 31);
-  }
+  for (uint32_t core = 0; core < cores; ++core) RecordCore(file, core, instructions / cores);
 }
 
 std::string ReadAll(const std::string& path) {
@@ -142,7 +148,33 @@ void Row(const char* what, double seconds, double count, const char* unit) {
   std::printf("%-44s %8.3f s  %8.2f M %s/s\n", what, seconds, count / seconds / 1e6, unit);
 }
 
-int Run(uint64_t instructions, const std::string& dir, const std::string& chip) {
+bool WriteDirectories(const sim::InstructionLog& log, const kerf::CoreModel& model,
+                      const std::string& dir, double count) {
+  double at = 0;
+  const auto fs = kerf::MakePosixFileSystem();
+  for (const bool perfetto : {false, true}) {
+    const std::string out = dir + (perfetto ? "/with" : "/without");
+    at = Seconds();
+    const auto report = sim::Analyse(
+        *fs, log, model, {.parent = out, .stamp = "20260101000000000", .perfetto = perfetto});
+    const double seconds = Seconds() - at;
+    if (!report.ok()) {
+      std::fprintf(stderr, "%s\n", report.error().message.c_str());
+      return false;
+    }
+    Row(perfetto ? "analyse and write, with Perfetto" : "analyse and write the directory", seconds,
+        count, "instructions");
+    const uint64_t bytes = TreeBytes(out);
+    at = Seconds();
+    RawWrite(dir + "/raw", bytes);
+    std::printf("  %.0f MB; peer: the same bytes, raw %.3f s\n", static_cast<double>(bytes) / 1e6,
+                Seconds() - at);
+    stdfs::remove_all(out);
+  }
+  return true;
+}
+
+int Run(uint64_t instructions, uint32_t cores, const std::string& dir, const std::string& chip) {
   const auto model = kerf::ParseCoreModel(ReadAll(chip));
   if (!model.ok()) {
     std::fprintf(stderr, "%s: %s\n", chip.c_str(), model.error().message.c_str());
@@ -150,11 +182,11 @@ int Run(uint64_t instructions, const std::string& dir, const std::string& chip) 
   }
   stdfs::create_directories(dir);
   const std::string path = dir + "/run.kilog";
-  std::printf("%s\n%llu instructions\n\n", kerf::bench::MachineContext(dir).c_str(),
-              static_cast<unsigned long long>(instructions));
+  std::printf("%s\n%llu instructions on %u cores\n\n", kerf::bench::MachineContext(dir).c_str(),
+              static_cast<unsigned long long>(instructions), cores);
 
   double at = Seconds();
-  Record(path, instructions);
+  Record(path, instructions, cores);
   const double recording = Seconds() - at;
   const auto count = static_cast<double>(instructions);
   Row("record", recording, count, "instructions");
@@ -184,26 +216,7 @@ int Run(uint64_t instructions, const std::string& dir, const std::string& chip) 
   std::printf("  memory: log %.0f B, timing and hazards %.0f B more per instruction (peaks)\n",
               before * 1048576 / count, (PeakMegabytes() - before) * 1048576 / count);
 
-  const auto fs = kerf::MakePosixFileSystem();
-  for (const bool perfetto : {false, true}) {
-    const std::string out = dir + (perfetto ? "/with" : "/without");
-    at = Seconds();
-    const auto report = sim::Analyse(
-        *fs, *log, *model, {.parent = out, .stamp = "20260101000000000", .perfetto = perfetto});
-    const double seconds = Seconds() - at;
-    if (!report.ok()) {
-      std::fprintf(stderr, "%s\n", report.error().message.c_str());
-      return 3;
-    }
-    Row(perfetto ? "analyse and write, with Perfetto" : "analyse and write the directory", seconds,
-        count, "instructions");
-    const uint64_t bytes = TreeBytes(out);
-    at = Seconds();
-    RawWrite(dir + "/raw", bytes);
-    std::printf("  %.0f MB; peer: the same bytes, raw %.3f s\n", static_cast<double>(bytes) / 1e6,
-                Seconds() - at);
-    stdfs::remove_all(out);
-  }
+  if (!WriteDirectories(*log, *model, dir, count)) return 3;
   std::printf("  peak memory of the process %.0f MB\n", PeakMegabytes());
   stdfs::remove_all(dir);
   return 0;
@@ -213,12 +226,15 @@ int Run(uint64_t instructions, const std::string& dir, const std::string& chip) 
 
 int main(int argc, char** argv) {
   uint64_t instructions = 1'000'000;
+  uint32_t cores = 1;
   std::string dir = "sim_bench.tmp";
   std::string chip = KERF_SOURCE_DIR "/chips/ascend910b1.yaml";
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--instructions") == 0) instructions = std::stoull(argv[i + 1]);
+    if (std::strcmp(argv[i], "--cores") == 0)
+      cores = static_cast<uint32_t>(std::stoul(argv[i + 1]));
     if (std::strcmp(argv[i], "--dir") == 0) dir = argv[i + 1];
     if (std::strcmp(argv[i], "--chip") == 0) chip = argv[i + 1];
   }
-  return Run(instructions, dir, chip);
+  return Run(instructions, cores, dir, chip);
 }

@@ -145,6 +145,12 @@ TEST(SimDirectory, ARunThatHangsIsWrittenAsFarAsItCame) {
   EXPECT_TRUE(written.report.hangs);
   ASSERT_EQ(written.report.hazards.size(), 1U);
   EXPECT_EQ(written.report.hazards[0].kind, HazardKind::kWaitWithoutSet);
+  // The timeline shows where it stands.
+  const Timeline timeline = timeline::TimelineOf(written.dir.trace);
+  const auto& slices = timeline.cores[0].slices;
+  EXPECT_TRUE(std::any_of(slices.begin(), slices.end(), [](const TimelineSlice& slice) {
+    return slice.name == "WAIT_FLAG" && slice.detail.find("HANGS") != std::string::npos;
+  }));
 }
 
 TEST(SimDirectory, TheSourceViewHasTheFileAndItsLines) {
@@ -267,6 +273,7 @@ TEST(SimReport, TheWorstStallsNameTheirLines) {
   ASSERT_FALSE(report->stalls.empty());
   const StallReport& worst = report->stalls[0];
   EXPECT_EQ(worst.instruction, "WAIT_FLAG");
+  EXPECT_NE(worst.pipe, Pipe::kScalar);  // which only waits for the end
   EXPECT_GT(worst.cycles, 100U);
   EXPECT_FALSE(worst.place.empty());
   EXPECT_NE(worst.waits_for.find("T"), std::string::npos);

@@ -85,19 +85,27 @@ class Hang {
 
   Step NextFlag(const BlockedAgent& blocked, const kerf_log::Sync& sync) const {
     const std::vector<Instruction>& program = log_.cores[blocked.core].instructions;
+    const Instruction* other = nullptr;  // between the same pipes, with another event
     for (uint32_t i = 0; i < program.size(); ++i) {
       const Instruction& record = program[i];
       if (record.op != Op::SET_FLAG || record.sync.source != sync.source ||
-          record.sync.destination != sync.destination || record.sync.event != sync.event ||
-          timing_.cores[blocked.core].times[i].start != kNever)
+          record.sync.destination != sync.destination)
         continue;
+      if (record.sync.event != sync.event) {
+        other = &record;
+        continue;
+      }
+      if (timing_.cores[blocked.core].times[i].start != kNever) continue;
       return To(blocked.core, i);
     }
-    return {true,
-            {},
-            std::string("no set_flag is left for (") + PipeName(static_cast<Pipe>(sync.source)) +
-                " to " + PipeName(static_cast<Pipe>(sync.destination)) + ", event " +
-                std::to_string(sync.event) + ")"};
+    std::string why = std::string("no set_flag is left for (") +
+                      PipeName(static_cast<Pipe>(sync.source)) + " to " +
+                      PipeName(static_cast<Pipe>(sync.destination)) + ", event " +
+                      std::to_string(sync.event) + ")";
+    if (other != nullptr)
+      why += "; event " + std::to_string(other->sync.event) + " is set at " +
+             log_.PlaceOf(other->site);
+    return {true, {}, why};
   }
 
   Step NextCross(const BlockedAgent& blocked) const {

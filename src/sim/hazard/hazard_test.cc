@@ -176,6 +176,7 @@ TEST(Hazards, WaitWithoutSet) {
   Program program;
   program.Aiv().Load(0, 24, 64).Set(MTE2, V, 1).Wait(MTE2, V, 0);
   ExpectOne(program, HazardKind::kWaitWithoutSet, {3});
+  EXPECT_NE(Find(program)[0].what.find("event 1 is set at kernel.cpp:2"), std::string::npos);
 }
 
 TEST(Hazards, SetNeverWaited) {
@@ -246,6 +247,14 @@ TEST(Hazards, APeerThatIsNotThere) {
   ASSERT_EQ(hazards.size(), 1U);
   EXPECT_EQ(hazards[0].kind, HazardKind::kWaitWithoutSet);
   EXPECT_NE(hazards[0].what.find("not part of the run"), std::string::npos);
+}
+
+TEST(Hazards, AWaitForNobody) {
+  Program program;
+  program.Aic().CrossSet(S, 1, 0).CrossWait(S, 0, 0);
+  const auto hazards = Find(program);
+  ASSERT_EQ(hazards.size(), 1U);
+  EXPECT_EQ(hazards[0].kind, HazardKind::kWaitWithoutSet);
 }
 
 TEST(Hazards, CoresOrderedBySignals) {

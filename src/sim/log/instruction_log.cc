@@ -216,7 +216,7 @@ class Parser {
         if (record.op == Op::CROSS_WAIT && record.pipe != sync.destination)
           return "a cross-core wait stands in the wrong pipe";
         if (record.op == Op::SYNCALL && record.pipe != 0) return "SYNCALL is the scalar unit's";
-        return sync.peers != 0 && sync.peers < 16 ? nullptr : "a cross-core flag reaches nobody";
+        return sync.peers < 16 ? nullptr : "a cross-core flag reaches nobody that is known";
       default:
         return nullptr;
     }

@@ -101,6 +101,12 @@ double PeakShare(const StaticInstruction& item, const StaticUse& use, const Core
              : -1;
 }
 
+double Utilization(const StaticInstruction& item, const StaticUse& use) {
+  if (static_cast<Pipe>(item.pipe) != Pipe::kVector || use.vector_bytes == 0) return -1;
+  return 100.0 * static_cast<double>(use.vector_bytes) /
+         static_cast<double>(use.count * StaticUse::kFullVector);
+}
+
 void InstructionColumns(JsonWriter& json) {
   json.Key("Instructions Dtype").BeginObject().Key("Instructions").BeginObject();
   struct Column {
@@ -195,7 +201,7 @@ std::string InstrApi(const InstructionLog& log, const Catalog& catalog, const Co
     for (const uint32_t core : catalog.core_order)
       json.Raw(Percent(PeakShare(item, use(core), model)));
     json.EndArray().Key("Vector Utilization Percentage").BeginArray();
-    for (size_t core = 0; core < catalog.core_order.size(); ++core) json.Raw("-1.0");
+    for (const uint32_t core : catalog.core_order) json.Raw(Percent(Utilization(item, use(core))));
     json.EndArray().EndObject();
   }
   json.EndArray().EndObject();

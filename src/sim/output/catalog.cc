@@ -83,9 +83,20 @@ class Builder {
       use.last_end = std::max(use.last_end, time.end);
       use.bytes += stream.instructions[i].bytes;
       use.operations += stream.instructions[i].operations;
+      if (static_cast<Pipe>(stream.instructions[i].pipe) == Pipe::kVector)
+        use.vector_bytes += VectorBytes(stream, i);
       use.stalled[static_cast<size_t>(time.reason)] += time.stall;
       use.stalled[static_cast<size_t>(StallReason::kQueueFull)] += time.issue_stall;
     }
+  }
+
+  // What one execution could fill: 255 repeats of 256 bytes, as the tool counts it.
+  static uint64_t VectorBytes(const CoreLog& stream, size_t index) {
+    const auto operands = stream.OperandsOf(index);
+    if (operands.empty()) return 0;
+    const uint64_t elements = uint64_t{operands[0].valid_rows} * operands[0].valid_columns;
+    return std::min<uint64_t>(elements * kerf_log::DtypeBits(operands[0].dtype) / 8,
+                              StaticUse::kFullVector);
   }
 
   const InstructionLog& log_;
@@ -100,7 +111,7 @@ class Builder {
 uint64_t StaticUse::Stalled() const {
   uint64_t sum = 0;
   for (size_t reason = 0; reason < kStallReasons; ++reason) {
-    if (reason != static_cast<size_t>(StallReason::kIssue)) sum += stalled[reason];
+    if (!IsIdle(static_cast<StallReason>(reason))) sum += stalled[reason];
   }
   return sum;
 }
@@ -108,8 +119,7 @@ uint64_t StaticUse::Stalled() const {
 StallReason StaticUse::MainReason() const {
   size_t most = 0;
   for (size_t reason = 1; reason < kStallReasons; ++reason) {
-    if (reason != static_cast<size_t>(StallReason::kIssue) && stalled[reason] > stalled[most])
-      most = reason;
+    if (!IsIdle(static_cast<StallReason>(reason)) && stalled[reason] > stalled[most]) most = reason;
   }
   return static_cast<StallReason>(most);
 }

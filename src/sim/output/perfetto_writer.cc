@@ -59,7 +59,7 @@ class PerfettoWriter {
     if (time.start == kNever) return false;
     if (static_cast<uint16_t>(record.op) >= 40) return true;
     if (record.op == Op::SET_FLAG) return waited_[index];
-    return time.stall != 0 && time.reason != StallReason::kIssue;
+    return time.stall != 0 && !IsIdle(time.reason);
   }
 
   Status WriteCore(uint32_t core, uint32_t pid) {

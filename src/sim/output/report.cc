@@ -39,11 +39,14 @@ class Stalls {
   void AddCore(uint32_t core) {
     const CoreTiming& timing = checked_.timing.cores[core];
     const std::vector<Instruction>& program = log_.cores[core].instructions;
-    for (size_t i = 0; i < program.size(); ++i) {
+    // At a kernel's end the scalar unit waits for the others; nobody waits for it.
+    size_t last = program.size();
+    while (last > 0 && program[last - 1].pipe == 0) --last;
+    for (size_t i = 0; i < last; ++i) {
       const InstructionTime& time = timing.times[i];
       if (time.issue_stall != 0)
         Add(program[i], StallReason::kQueueFull, 0, time.issue_stall, time);
-      if (time.stall != 0 && time.reason != StallReason::kIssue)
+      if (time.stall != 0 && !IsIdle(time.reason))
         Add(program[i], time.reason, program[i].pipe, time.stall, time);
     }
   }

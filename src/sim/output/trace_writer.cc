@@ -5,6 +5,7 @@
 // Texts that are the same for every execution of a static instruction are made once per core.
 #include "sim/output/trace_writer.h"
 
+#include <algorithm>
 #include <array>
 
 namespace kerf::sim {
@@ -106,7 +107,24 @@ class SummaryWriter {
       }
       KERF_RETURN_IF_ERROR(Spill());
     }
+    for (const BlockedAgent& blocked : in_.timing.blocked) {
+      if (blocked.core == core) Hanging(blocked);
+    }
     return {};
+  }
+
+  // What never came to an end, until nothing went on any more.
+  void Hanging(const BlockedAgent& blocked) {
+    const Parts& parts = PartsOf(in_.catalog.item_of[blocked.core][blocked.instruction]);
+    out_ += parts.head;
+    AppendDetail(in_.log.cores[blocked.core], blocked.instruction, out_);
+    out_.append("HANGS,REASON:").append(StallReasonName(blocked.reason)).append(",");
+    out_.append(parts.middle).append("\"").append(parts.foot).append(R"("dur":)");
+    const uint64_t start = in_.time.Fixed(blocked.since);
+    TimeText::Append(out_, in_.time.Fixed(std::max(in_.timing.cycles, blocked.since + 1)) - start);
+    out_ += ',';
+    const Op op = in_.log.cores[blocked.core].instructions[blocked.instruction].op;
+    Tail(kerf_log::OpName(op), 'X', name_, static_cast<uint8_t>(blocked.pipe), start);
   }
 
   const Parts& PartsOf(uint32_t item_number) {

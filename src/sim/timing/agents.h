@@ -17,11 +17,17 @@ struct Signal {
 // Signals raised and not yet taken, oldest first. At most one in a sound program.
 using SignalQueue = Fifo<Signal>;
 
+// When the scalar unit last stood still.
+struct Held {
+  uint64_t begin = 0, end = 0;
+};
+
 struct PipeState {
   struct Slot {
     uint32_t index = 0;
     uint64_t issued = 0;    // when the scalar unit put it here
     uint64_t dequeued = 0;  // when the pipe took it: there is room again
+    Held held;              // before it was issued
   };
   uint64_t free = 0;       // the next instruction may be taken up
   uint64_t completed = 0;  // everything so far is complete
@@ -41,8 +47,9 @@ struct CoreState {
   bool listed = false;                      // on the engine's list
   std::array<StallReason, kPipeCount> reason{};
   std::vector<SignalQueue> flags;  // by FlagIndex
-  uint32_t meetings = 0;           // SYNCALLs passed
-  bool arrived = false;            // at the next one
+  Held held;
+  uint32_t meetings = 0;  // SYNCALLs passed
+  bool arrived = false;   // at the next one
 };
 
 inline size_t FlagIndex(const kerf_log::Sync& sync) {

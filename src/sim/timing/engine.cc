@@ -12,9 +12,9 @@ bool Waits(Op op) { return op == Op::WAIT_FLAG || op == Op::PIPE_BARRIER || op =
 }  // namespace
 
 const char* StallReasonName(StallReason reason) {
-  constexpr const char* kNames[kStallReasons] = {"none",       "issue",   "flag",
-                                                 "drain",      "barrier", "queue full",
-                                                 "cross core", "meeting", "finished"};
+  constexpr const char* kNames[kStallReasons] = {"none",    "issue",   "scalar",     "flag",
+                                                 "drain",   "barrier", "queue full", "cross core",
+                                                 "meeting", "finished"};
   return kNames[static_cast<uint8_t>(reason)];
 }
 
@@ -107,11 +107,13 @@ bool Engine::Issue(uint32_t core, uint32_t index) {
     use.stalled[static_cast<size_t>(StallReason::kQueueFull)] += stall;
     timing_.cores[core].times[index].issue_stall =
         static_cast<uint32_t>(std::min<uint64_t>(stall, UINT32_MAX));
+    state.held = {time, slot.dequeued};
     time = slot.dequeued;
   }
   scalar.free = time;
   slot.index = index;
   slot.issued = time;
+  slot.held = state.held;
   ++pipe.issued;
   const auto bit = static_cast<uint8_t>(1U << record.pipe);
   if ((state.blocked & bit) == 0) state.ready |= bit;
@@ -123,6 +125,7 @@ void Engine::RunPipe(uint32_t core, uint8_t number) {
   PipeState& pipe = state.pipes[number];
   while (!pipe.empty()) {
     PipeState::Slot& slot = pipe.slots[pipe.executed % pipe.slots.size()];
+    held_ = slot.held;
     if (!Execute(core, number, slot.index, slot.issued)) return;
     // What waits keeps its place until it is over, everything else until the pipe takes it up.
     const InstructionTime& time = timing_.cores[core].times[slot.index];
@@ -142,7 +145,6 @@ void Engine::Finish() {
     timing_.cycles = std::max(timing_.cycles, core.end);
   }
   for (uint32_t i = 0; i < cores_.size(); ++i) {
-    const CoreState& state = cores_[i];
     for (uint8_t pipe = 0; pipe < kPipeCount; ++pipe) {
       PipeUse& use = timing_.cores[i].pipes[pipe];
       uint64_t stalled = 0;
@@ -150,15 +152,22 @@ void Engine::Finish() {
       use.stalled[static_cast<size_t>(StallReason::kFinished)] +=
           timing_.cycles - std::min(timing_.cycles, use.busy + stalled);
       timing_.busy_cycles += use.busy;
-      const PipeState& at = state.pipes[pipe];
-      if (pipe != 0 && !at.empty()) {
-        timing_.blocked.push_back({i, static_cast<Pipe>(pipe),
-                                   at.slots[at.executed % at.slots.size()].index,
-                                   state.reason[pipe]});
-      }
-      if (pipe == 0 && state.next < log_.cores[i].instructions.size())
-        timing_.blocked.push_back({i, Pipe::kScalar, state.next, state.reason[0]});
     }
+    FindBlocked(i);
+  }
+}
+
+void Engine::FindBlocked(uint32_t core) {
+  const CoreState& state = cores_[core];
+  if (state.next < log_.cores[core].instructions.size())
+    timing_.blocked.push_back(
+        {core, Pipe::kScalar, state.next, state.reason[0], state.pipes[0].free});
+  for (uint8_t pipe = 1; pipe < kPipeCount; ++pipe) {
+    const PipeState& at = state.pipes[pipe];
+    if (at.empty()) continue;
+    const PipeState::Slot& head = at.slots[at.executed % at.slots.size()];
+    timing_.blocked.push_back({core, static_cast<Pipe>(pipe), head.index, state.reason[pipe],
+                               std::max(at.free, head.issued)});
   }
 }
 

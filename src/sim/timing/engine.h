@@ -25,6 +25,7 @@ class Engine {
   void Wake(uint32_t core, uint8_t agents);
   void Block(uint32_t core, uint8_t pipe, StallReason reason);
   void Finish();
+  void FindBlocked(uint32_t core);
 
   // execute.cc: false when the agent is blocked; nothing has changed then.
   bool Execute(uint32_t core, uint8_t pipe, uint32_t index, uint64_t issued);
@@ -57,6 +58,7 @@ class Engine {
   std::vector<CoreState> cores_;
   std::deque<uint32_t> list_;  // cores with agents that are ready
   uint32_t running_ = kNobody;
+  Held held_;  // of the instruction that a pipe executes
   std::map<std::pair<uint32_t, uint8_t>, std::vector<uint32_t>> peers_;
   std::map<std::tuple<uint32_t, uint8_t, uint32_t>, Meeting> meetings_;
 };

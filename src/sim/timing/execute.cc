@@ -51,10 +51,22 @@ uint64_t Engine::Stand(uint32_t core, uint8_t pipe, uint32_t index, uint64_t unt
   if (until <= state.free) return state.free;
   const uint64_t cycles = until - state.free;
   CoreTiming& timing = timing_.cores[core];
-  timing.pipes[pipe].stalled[static_cast<size_t>(reason)] += cycles;
+  auto& stalled = timing.pipes[pipe].stalled;
   InstructionTime& time = timing.times[index];
   time.stall = Short(cycles);
   time.reason = reason;
+  if (reason == StallReason::kIssue) {
+    // As far as the scalar unit was held up itself, that is the reason.
+    const uint64_t begin = std::max(state.free, held_.begin);
+    const uint64_t end = std::min(until, held_.end);
+    const uint64_t held = pipe != 0 && end > begin ? end - begin : 0;
+    stalled[static_cast<size_t>(StallReason::kScalar)] += held;
+    stalled[static_cast<size_t>(StallReason::kIssue)] += cycles - held;
+    if (held * 2 > cycles) time.reason = StallReason::kScalar;
+  } else {
+    stalled[static_cast<size_t>(reason)] += cycles;
+    if (pipe == 0) cores_[core].held = {state.free, until};
+  }
   state.free = until;
   return until;
 }

@@ -20,6 +20,7 @@ int PlaceOf(const CoreLog& core) { return core.kind == CoreKind::kAic ? 0 : 1 + 
 
 // Whether each kind of core that a wait of one block names is there.
 bool AllThere(const InstructionLog& log, uint32_t core, uint8_t peers) {
+  if ((peers & 7) == 0) return false;
   if ((peers & kerf_log::kPeerEveryBlock) != 0) return true;
   uint8_t seen = 0;
   for (const uint32_t peer : PeersOf(log, core, peers))

@@ -24,6 +24,7 @@ namespace kerf::sim {
 enum class StallReason : uint8_t {
   kNone,
   kIssue,      // a pipe had nothing to do: the scalar unit had not issued it yet
+  kScalar,     // … because the scalar unit itself stood still
   kFlag,       // WAIT_FLAG: the flag was down
   kDrain,      // a barrier of one pipe: earlier instructions of it were not complete
   kBarrier,    // a barrier of all pipes
@@ -32,8 +33,12 @@ enum class StallReason : uint8_t {
   kMeeting,    // SYNCALL
   kFinished,   // nothing came any more
 };
-inline constexpr size_t kStallReasons = 9;
+inline constexpr size_t kStallReasons = 10;
 const char* StallReasonName(StallReason reason);
+// Whether a pipe merely had nothing to do.
+inline bool IsIdle(StallReason reason) {
+  return reason == StallReason::kIssue || reason == StallReason::kScalar;
+}
 
 inline constexpr uint64_t kNever = UINT64_MAX;
 inline constexpr uint32_t kNobody = UINT32_MAX;
@@ -67,6 +72,7 @@ struct BlockedAgent {
   Pipe pipe = Pipe::kScalar;
   uint32_t instruction = 0;  // at the head
   StallReason reason = StallReason::kNone;
+  uint64_t since = 0;  // it stands there
 };
 
 struct RunTiming {

@@ -72,6 +72,17 @@ TEST(Timing, AWaitOfTheScalarUnitHoldsEverythingBehindIt) {
   EXPECT_GE(run.cores[0].times[3].start, run.cores[0].times[1].end);
 }
 
+TEST(Timing, APipeThatIsIdleBecauseTheScalarUnitWaitsSaysSo) {
+  Program program;
+  program.Aiv().Load(0, 24, 64).Set(MTE2, S, 0).Wait(MTE2, S, 0).Store(0, 1, 64);
+  const RunTiming run = Time(program.log, FlatModel());
+  const InstructionTime& store = run.cores[0].times[3];
+  EXPECT_EQ(store.reason, StallReason::kScalar);
+  const auto& stalled = run.cores[0].pipes[static_cast<size_t>(MTE3)].stalled;
+  EXPECT_EQ(stalled[static_cast<size_t>(StallReason::kScalar)], 105U);  // the load and its flag
+  EXPECT_EQ(stalled[static_cast<size_t>(StallReason::kIssue)], 1U);     // the wait's own cycle
+}
+
 TEST(Timing, AFullQueueHoldsTheScalarUnit) {
   CoreModel model = FlatModel();
   model.queue_depth = 2;
