@@ -49,6 +49,15 @@ struct alignas(64) ChipTensor {
   uint64_t extent_elem_cache;
   uint32_t strides[5];  // elements
   uint8_t reserved[36];
+
+  // The element at these coordinates, one for each dimension.
+  template <typename T, typename... Index>
+  T& at(Index... index) {
+    const uint64_t where[] = {static_cast<uint64_t>(index)...};
+    uint64_t offset = start_offset;
+    for (uint32_t i = 0; i < sizeof...(Index); ++i) offset += where[i] * strides[i];
+    return reinterpret_cast<T*>(buffer.addr)[offset];
+  }
 };
 static_assert(sizeof(ChipTensor) == 128);
 using Tensor = ChipTensor;

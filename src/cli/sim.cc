@@ -149,10 +149,13 @@ Result<int> Run(const Args& args, Context& context) {
   for (const std::string& note : outcome.run.notes) context.out.Note("note: " + note);
   KERF_ASSIGN_OR_RETURN(outcome.checks, CheckOutputs(args, request, outcome.run, context));
   KERF_RETURN_IF_ERROR(SaveOutputs(args, outcome.run, context));
-  if (!outcome.run.log_path.empty() && outcome.run.instructions == 0) {
-    context.out.Note("note: the kernel issued no instruction: there is nothing to time");
-  } else if (!outcome.run.log_path.empty()) {
-    KERF_ASSIGN_OR_RETURN(outcome.report, AnalyseRun(args, plan, outcome.run, context));
+  if (!outcome.run.log_path.empty()) {
+    KERF_ASSIGN_OR_RETURN(outcome.report,
+                          AnalyseRun({plan, outcome.run, ChipName(args),
+                                      AbsolutePath(args.Get("--out")), args.Has("--cycle-exact")},
+                                     context));
+    if (!outcome.report)
+      context.out.Note("note: no instruction was recorded: there is nothing to time");
   }
   const bool ok = outcome.good();
   if (args.Has("--json"))

@@ -154,13 +154,6 @@ Status AddCheckout(const Args& args, const ReplayPlan& plan, sim::KernelBuildOpt
   return {};
 }
 
-// The chip as the user may spell it: by its file, or by its family.
-std::string ChipName(const Args& args) {
-  const std::string chip = args.Get("--chip");
-  if (chip == "a2a3") return "ascend910b1";
-  return chip == "a5" ? "ascend950" : chip;
-}
-
 Result<CoreModel> ReadCoreModel(const std::string& chip) {
   const std::string path = "chips/" + chip + ".yaml";
   for (const resource::File& file : resource::Files(path)) {
@@ -170,6 +163,17 @@ Result<CoreModel> ReadCoreModel(const std::string& chip) {
 }
 
 }  // namespace
+
+std::string ChipOf(Platform platform) {
+  return platform == Platform::kA5 ? "ascend950" : "ascend910b1";
+}
+
+// By its file, or by its family.
+std::string ChipName(const Args& args) {
+  const std::string chip = args.Get("--chip");
+  const auto platform = ParsePlatform(chip);
+  return platform ? ChipOf(*platform) : chip;
+}
 
 std::vector<Flag> SimFlags() {
   return {
@@ -314,16 +318,18 @@ Result<std::vector<OutputCheck>> CheckOutputs(const Args& args,
   return checks;
 }
 
-Result<sim::SimReport> AnalyseRun(const Args& args, const ReplayPlan& plan,
-                                  const sim::ExecResult& run, Context& context) {
-  KERF_ASSIGN_OR_RETURN(const CoreModel model, ReadCoreModel(ChipName(args)));
-  KERF_ASSIGN_OR_RETURN(const sim::InstructionLog log, sim::ReadInstructionLog(run.log_path));
+Result<std::optional<sim::SimReport>> AnalyseRun(const AnalyseRequest& request, Context& context) {
+  KERF_ASSIGN_OR_RETURN(const CoreModel model, ReadCoreModel(request.chip));
+  KERF_ASSIGN_OR_RETURN(const sim::InstructionLog log,
+                        sim::ReadInstructionLog(request.run.log_path));
+  if (log.InstructionCount() == 0) return std::optional<sim::SimReport>();
   sim::OutputOptions options;
-  options.parent = AbsolutePath(args.Get("--out"));
+  options.parent = request.parent;
   options.stamp = sim::StampOf(context.clock.WallNanos());
-  options.kernel = plan.kernel.name;
-  options.cycle_exact = args.Has("--cycle-exact");
-  return sim::Analyse(context.fs, log, model, options);
+  options.kernel = request.plan.kernel.name;
+  options.cycle_exact = request.cycle_exact;
+  KERF_ASSIGN_OR_RETURN(sim::SimReport report, sim::Analyse(context.fs, log, model, options));
+  return std::optional<sim::SimReport>(std::move(report));
 }
 
 Status SaveOutputs(const Args& args, const sim::ExecResult& run, Context& context) {

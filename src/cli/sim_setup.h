@@ -28,10 +28,20 @@ Result<std::vector<OutputCheck>> CheckOutputs(const Args& args,
                                               const replay::ReplayRequest& request,
                                               const sim::ExecResult& run, Context& context);
 
-// Times what was recorded, looks for hazards, and writes the simulator directory when --out says
-// where.
-Result<sim::SimReport> AnalyseRun(const Args& args, const ReplayPlan& plan,
-                                  const sim::ExecResult& run, Context& context);
+struct AnalyseRequest {
+  const ReplayPlan& plan;
+  const sim::ExecResult& run;
+  std::string chip;    // "ascend910b1"
+  std::string parent;  // gets OPPROF_*; empty: nothing is written
+  bool cycle_exact = false;
+};
+// Times what was recorded, looks for hazards, and writes the simulator directory. nullopt when
+// nothing was recorded.
+Result<std::optional<sim::SimReport>> AnalyseRun(const AnalyseRequest& request, Context& context);
+
+// The chip that stands for a family, and the one the user named.
+std::string ChipOf(Platform platform);
+std::string ChipName(const Args& args);
 
 // --save-outputs DIR: slot<N>.bin, the view row by row.
 Status SaveOutputs(const Args& args, const sim::ExecResult& run, Context& context);

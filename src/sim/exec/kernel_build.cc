@@ -39,6 +39,27 @@ std::string HashHeaders(FileSystem& fs, const std::string& folder) {
   return Sha256Hex(all);
 }
 
+// Whether a source includes files beside it, or beside its folder.
+struct Neighbours {
+  bool folder = false;
+  bool above = false;
+};
+Neighbours NeighboursOf(const std::string& text, const std::string& folder) {
+  Neighbours found;
+  for (size_t at = text.find("#include"); at != std::string::npos;
+       at = text.find("#include", at + 1)) {
+    const size_t line = text.find('\n', at);
+    const size_t open = text.find('"', at);
+    const size_t close = open == std::string::npos ? open : text.find('"', open + 1);
+    if (close == std::string::npos || close > line) continue;
+    const std::string name = text.substr(open + 1, close - open - 1);
+    std::error_code error;
+    if (!files::exists(folder + "/" + name, error)) continue;
+    (name.rfind("../", 0) == 0 ? found.above : found.folder) = true;
+  }
+  return found;
+}
+
 std::vector<std::string> Flags(const KernelMember& member, const KernelBuildOptions& options) {
   std::vector<std::string> flags = {"-std=c++20", "-O1", "-fPIC", "-shared", "-w",
                                     "-fno-strict-aliasing", "-ffp-contract=off",
@@ -74,11 +95,13 @@ Result<verify::NativeBuild> BuildKernel(FileSystem& fs, const KernelMember& memb
     request.salt += HashHeaders(fs, further[i]);
   }
   request.includes.push_back({options.resources + "/pto", "/kerf/pto"});
-  // The folder above too, for #include "../kernel/x.h".
-  if (above.size() > 1) {
-    request.includes.push_back({above, "/kerf/source"});
+  // The kernel's own folder, and the one above it, only where the text asks for something there:
+  // what is not needed stays out of view.
+  const Neighbours neighbours = NeighboursOf(text, folder);
+  if (neighbours.above) request.includes.push_back({above, "/kerf/source"});
+  if (neighbours.folder || neighbours.above) {
     request.includes.push_back({folder, "/kerf/source/" + BaseName(folder)});
-    request.salt += HashHeaders(fs, above);
+    request.salt += HashHeaders(fs, neighbours.above ? above : folder);
   }
   verify::BuildOptions build;
   build.cache_dir = options.cache_dir;
