@@ -10,6 +10,7 @@
 #include "cli/render/output.h"
 #include "loop/verify/nvrtc_main.h"
 #include "loop/verify/runner_main.h"
+#include "sim/exec/runner_main.h"
 
 namespace {
 
@@ -32,6 +33,9 @@ int main(int argc, char** argv) {
   }
   if (argc >= 3 && std::strcmp(argv[1], kerf::verify::kNvrtcWord) == 0) {
     return kerf::verify::NvrtcMain(argc - 2, argv + 2);
+  }
+  if (argc >= 3 && std::strcmp(argv[1], kerf::sim::kSimWord) == 0) {
+    return kerf::sim::SimRunnerMain(argc - 2, argv + 2);
   }
   OpenStandardStreams();
   // Inherited as ignored from some launchers; the exit codes of our children would be lost.

@@ -9,6 +9,7 @@
 #include "cli/render/output.h"
 #include "cli/render/step_text.h"
 #include "cli/replay_setup.h"
+#include "cli/sim_setup.h"
 #include "replay/collect/msprof.h"
 #include "replay/collect/ptoas.h"
 #include "replay/timeline/simulator_dir.h"
@@ -74,14 +75,39 @@ void Report(const Args& args, const ReplayPlan& plan, const std::string& dir,
   if (!simulator.empty()) out.Data("MindStudio Insight input: " + simulator + "\n");
 }
 
+// The directory that kerf's own simulator wrote, and whether the kernel came to its end in it.
+struct EmbeddedRun {
+  std::string simulator;
+  bool good = false;
+};
+
+Result<EmbeddedRun> RunEmbedded(const Args& args, const ReplayPlan& plan, const std::string& dir,
+                                Context& context) {
+  KERF_ASSIGN_OR_RETURN(const sim::ExecOptions options, MakeExecOptions(args, plan, context));
+  KERF_ASSIGN_OR_RETURN(const sim::ExecResult run, sim::Execute(context.fs, plan, options));
+  for (const std::string& note : run.notes) context.out.Note("note: " + note);
+  if (run.status == sim::ExecStatus::kNotCompiled) {
+    return InvalidInput("insight trace failed: " + plan.kernel.name +
+                        " does not compile for kerf's simulator:\n" + run.log);
+  }
+  bool good = run.sound();
+  for (const sim::Finding& finding : run.findings) {
+    context.out.Note(std::string(finding.fatal ? "error: " : "warning: ") + finding.instruction +
+                     ": " + finding.text);
+  }
+  KERF_ASSIGN_OR_RETURN(
+      const std::optional<sim::SimReport> report,
+      AnalyseRun({plan, run, ChipOf(plan.options.platform), dir + "/insight_export", false},
+                 context));
+  if (!report) return InvalidInput("insight trace failed: the kernel issued no instruction");
+  for (const sim::HazardReport& hazard : report->hazards)
+    context.out.Note("hazard: " + hazard.what);
+  good = good && report->ErrorCount() == 0;
+  return EmbeddedRun{report->directory, good};
+}
+
 Result<int> RunSimpler(const Args& args, Context& context) {
   const std::string simulator_name = args.Has("--dry-run") ? "none" : args.Get("--simulator");
-  if (simulator_name == "embedded") {
-    return Unavailable(
-        "kerf's own in-core simulator is not part of this version; --simulator none writes the "
-        "workspace, "
-        "--simulator msprof runs it where CANN is");
-  }
   KERF_ASSIGN_OR_RETURN(const replay::ReplayRequest request, ParseReplayRequest(args));
   KERF_ASSIGN_OR_RETURN(const replay::ReplayTools tools, MakeReplayTools(context, request));
   KERF_ASSIGN_OR_RETURN(const ReplayPlan plan, replay::PlanReplay(tools, request));
@@ -99,6 +125,11 @@ Result<int> RunSimpler(const Args& args, Context& context) {
     }
     simulator = *collected;
     KERF_RETURN_IF_ERROR(Validate(simulator, context));
+  } else if (simulator_name == "embedded") {
+    KERF_ASSIGN_OR_RETURN(const EmbeddedRun run, RunEmbedded(args, plan, dir, context));
+    KERF_RETURN_IF_ERROR(Validate(run.simulator, context));
+    Report(args, plan, dir, run.simulator, context.out);
+    return run.good ? kExitDone : kExitNegative;
   }
   Report(args, plan, dir, simulator, context.out);
   return kExitDone;
@@ -244,8 +275,8 @@ Verb InsightVerb() {
               "arg spec, a dump,\n"
               "a recipe or the test itself, checks them, writes a workspace that builds and runs "
               "the kernel\n"
-              "alone, and runs it under `msprof op simulator`. Without CANN the workspace is still "
-              "written.",
+              "alone, and runs it under `msprof op simulator`, or on kerf's own simulated cores\n"
+              "(--simulator embedded), which need no CANN.",
           .positionals = {{.name = "MODULE", .help = "a scene test", .required = false}},
           .flags = Flags(),
           .examples =

@@ -30,6 +30,7 @@ std::vector<Verb> AllVerbs() {
       DatasetImportVerb(),    //
       DatasetExportVerb(),    //
       InsightVerb(),          //
+      SimVerb(),              //
       ArgsVerb(),             //
       DumpLsVerb(),           //
       DumpShowVerb(),         //

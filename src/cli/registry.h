@@ -43,6 +43,7 @@ Verb TraceIndexVerb();
 Verb TraceReplayVerb();
 Verb TraceSearchVerb();
 Verb RunVerb();
+Verb SimVerb();
 Verb VerifyVerb();
 Verb VersionVerb();
 

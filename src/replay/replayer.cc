@@ -25,9 +25,11 @@ struct Chosen {
 };
 
 Status CheckRequest(const ReplayRequest& request) {
-  KERF_RETURN_IF_ERROR(
-      scene::CheckSelector({request.kernel, request.func_ids, request.kernel_source}));
   const bool source_alone = request.module.empty() && !request.kernel_source.empty();
+  // Beside a source of its own, func ids choose from the dump.
+  const bool of_dump = source_alone && !request.dump_dir.empty();
+  KERF_RETURN_IF_ERROR(scene::CheckSelector(
+      {request.kernel, of_dump ? std::set<int64_t>() : request.func_ids, request.kernel_source}));
   if (!source_alone && (request.module.empty() || request.scene_case.empty())) {
     return InvalidInput(
         "simpler backend requires test_module and --case (or --kernel-source with --arg-spec or "

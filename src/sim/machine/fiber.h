@@ -1,0 +1,38 @@
+// A call that can stop in the middle and go on later, on a stack of its own, in one thread.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace kerf::sim {
+
+class Fiber {
+ public:
+  static constexpr size_t kStackBytes = size_t{8} << 20;  // touched pages only are real
+
+  explicit Fiber(std::function<void()> body) : body_(std::move(body)) {}
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+  ~Fiber();
+
+  // Runs until the body yields or ends. Not to be called from within it.
+  void Resume();
+  // From within the body: back to who resumed it. A fiber that is not resumed again is abandoned;
+  // what stands on its stack is not destroyed.
+  void Yield();
+  [[nodiscard]] bool done() const { return done_; }
+
+ private:
+  static void Enter(unsigned high, unsigned low);
+
+  std::function<void()> body_;
+  ucontext_t inside_{};
+  ucontext_t outside_{};
+  void* stack_ = nullptr;
+  bool started_ = false;
+  bool done_ = false;
+};
+
+}  // namespace kerf::sim

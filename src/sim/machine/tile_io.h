@@ -1,0 +1,65 @@
+// Rows of a tile, whatever its layout: where elements lie, and copying runs of them.
+#pragma once
+
+#include <kerf_pto/abi.h>
+
+#include <cstdint>
+
+#include "sim/machine/memory.h"
+
+namespace kerf::sim {
+
+using kerf_pto::Form;
+using kerf_pto::TileRef;
+using kerf_pto::Type;
+
+// Bytes of one element; types of 4 bits count as the byte they share.
+size_t TypeBytes(Type type);
+const char* TypeName(Type type);  // "float32"
+bool IsFloat(Type type);
+
+// In elements from the tile's address.
+int64_t ElementOffset(const TileRef& tile, int64_t row, int64_t col);
+// From the tile's address to behind its capacity, and behind its valid region.
+uint64_t CapacityBytes(const TileRef& tile);
+uint64_t TouchedBytes(const TileRef& tile);
+
+// A tile whose place has been checked, in the memory it lies in.
+class TileIo {
+ public:
+  TileIo(const TileRef& tile, CoreMemory& memory);
+
+  [[nodiscard]] const TileRef& tile() const { return tile_; }
+  [[nodiscard]] size_t element_bytes() const { return size_; }
+
+  // `count` elements of `row` from `col` on, as they are. Notes bytes that nobody wrote.
+  void Read(int64_t row, int64_t col, int64_t count, void* out);
+  void Write(int64_t row, int64_t col, int64_t count, const void* from);
+  // As float (real types) or as integers.
+  void ReadReal(int64_t row, int64_t col, int64_t count, float* out);
+  void WriteReal(int64_t row, int64_t col, int64_t count, const float* from);
+  void ReadInteger(int64_t row, int64_t col, int64_t count, int64_t* out);
+  void WriteInteger(int64_t row, int64_t col, int64_t count, const int64_t* from);
+
+  // Whether something read was never written, and where that was.
+  [[nodiscard]] bool read_unwritten() const { return read_unwritten_; }
+  [[nodiscard]] uint64_t unwritten_at() const { return unwritten_at_; }
+
+ private:
+  template <typename F>
+  void ForRuns(int64_t row, int64_t col, int64_t count, F&& run) const;
+
+  const TileRef tile_;
+  CoreMemory& memory_;
+  const size_t size_;
+  bool read_unwritten_ = false;
+  uint64_t unwritten_at_ = 0;
+};
+
+// Values of `type` in `bytes`, as float and back (nearest even).
+void DecodeReals(Type type, const void* bytes, int64_t count, float* out);
+void EncodeReals(Type type, const float* values, int64_t count, void* out);
+void DecodeIntegers(Type type, const void* bytes, int64_t count, int64_t* out);
+void EncodeIntegers(Type type, const int64_t* values, int64_t count, void* out);
+
+}  // namespace kerf::sim
