@@ -13,7 +13,7 @@ constexpr int64_t kLanes = 32;
 // Terms that float32 partial sums may have before they go over to float64 (docs/synth.md).
 constexpr int64_t kLongSum = 4096;
 // The same where a column has one sum: a plain loop, which budgets for reductions allow for.
-constexpr int64_t kLongColumn = 16384;
+constexpr int64_t kLongColumn = 2048;
 constexpr int64_t kWorthBlocks = 1024;
 
 }  // namespace

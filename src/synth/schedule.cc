@@ -275,13 +275,13 @@ std::vector<Access> AccessesOf(const Plan& plan, const Group& group, const Pass&
   return accesses;
 }
 
-// +weight for each access that steps by one element, -weight for each that jumps.
+// +weight for each access that steps by one element or stays where it is, -weight for each that
+// jumps.
 double Score(const std::vector<Access>& accesses, int var) {
   double score = 0;
   for (const Access& access : accesses) {
     const auto stride = access.place.Stride(var);
-    if (stride.has_value() && *stride == 0) continue;
-    const bool good = stride.has_value() && (*stride == 1 || *stride == -1);
+    const bool good = stride.has_value() && *stride >= -1 && *stride <= 1;
     const bool fair = stride.has_value() && *stride > 0 && *stride <= 4;
     score += good ? access.weight : fair ? 0 : -access.weight;
   }

@@ -83,6 +83,24 @@ TEST(Synthesizer, SumsAcrossRowsFillVectorsWithColumns) {
   EXPECT_EQ(plan.groups[0].lane, 0);
 }
 
+TEST(Synthesizer, NumbersOfEachRowDoNotDrawVectorsAcrossRows) {
+  GraphMaker g;
+  const ValueId x = g.Input({64, 16, 3000});
+  const ValueId scale = g.Input({16, 1});
+  const ValueId shift = g.Input({16, 1});
+  const ValueId scaled =
+      g.Node("aten.mul.Tensor", {{"self", GraphArg::Value(x)}, {"other", GraphArg::Value(scale)}},
+             {64, 16, 3000});
+  const ValueId shifted = g.Node(
+      "aten.add.Tensor", {{"self", GraphArg::Value(scaled)}, {"other", GraphArg::Value(shift)}},
+      {64, 16, 3000});
+  g.Node("aten.sum.dim_IntList", {{"self", GraphArg::Value(shifted)}, {"dim", GraphArg::Ints({2})}},
+         {64, 16});
+  const Plan plan = PlanOf(g.graph());
+  ASSERT_EQ(plan.groups.size(), 1U);
+  EXPECT_EQ(plan.groups[0].lane, -1);  // along the row, which is what lies in memory
+}
+
 TEST(Synthesizer, SumsOfEverythingAreCutForTheThreads) {
   GraphMaker g;
   const ValueId x = g.Input({1 << 20});
