@@ -88,7 +88,12 @@ TEST_F(BenchCommand, MakesATableThatCanBeResumed) {
   EXPECT_EQ(relu["name"], "1_relu_numpy");
   EXPECT_EQ(relu["outcome"], "correct") << relu;
   EXPECT_EQ(relu["family"], "pointwise");
-  EXPECT_EQ(relu["speedups"][0]["baseline"], "eager");
+  // A noisy machine may fail to measure a kernel; it is correct all the same.
+  if (relu["status"] == "passed") {
+    EXPECT_EQ(relu["speedups"][0]["baseline"], "eager");
+  } else {
+    EXPECT_EQ(relu["reason"], "unstable") << relu;
+  }
   EXPECT_TRUE(relu["sizes"]["changed"].empty());
   const Json& branch = report["tasks"][1];
   EXPECT_EQ(branch["outcome"], "refused") << branch;
