@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cli/render/table.h"
@@ -56,7 +57,7 @@ std::map<std::pair<std::string, sim::Pipe>, PipeSum> PipesOf(const sim::SimRepor
 
 std::string Bar(double share) {
   constexpr size_t kWidth = 20;
-  const auto full = std::min(kWidth, static_cast<size_t>(share * kWidth + 0.5));
+  const auto full = std::min(kWidth, static_cast<size_t>(std::lround(share * kWidth)));
   return std::string(full, '#') + std::string(kWidth - full, '.');
 }
 
