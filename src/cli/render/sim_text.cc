@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cli/render/table.h"
@@ -24,6 +25,14 @@ std::string Percent(double share) { return fmt::format("{:.0f}%", share * 100); 
 
 std::string Count(size_t count, const char* what) {
   return fmt::format("{} {}{}", Grouped(count), what, count == 1 ? "" : "s");
+}
+
+// "TLOAD MTE2 /a/b/c.cpp:3" → "TLOAD MTE2 c.cpp:3": whole paths make no table; JSON has them.
+std::string WithoutFolder(const std::string& text) {
+  const size_t slash = text.rfind('/');
+  if (slash == std::string::npos) return text;
+  const size_t blank = text.rfind(' ', slash);
+  return (blank == std::string::npos ? "" : text.substr(0, blank + 1)) + text.substr(slash + 1);
 }
 
 // Cores of one kind together: an average says how busy a pipe is, whoever it belongs to.
@@ -48,7 +57,7 @@ std::map<std::pair<std::string, sim::Pipe>, PipeSum> PipesOf(const sim::SimRepor
 
 std::string Bar(double share) {
   constexpr size_t kWidth = 20;
-  const auto full = std::min(kWidth, static_cast<size_t>(share * kWidth + 0.5));
+  const auto full = std::min(kWidth, static_cast<size_t>(std::lround(share * kWidth)));
   return std::string(full, '#') + std::string(kWidth - full, '.');
 }
 
@@ -91,12 +100,13 @@ std::string StallsText(const sim::SimReport& report, const Output& out) {
                {"AT"},
                {"WAITS FOR"}});
   for (const sim::StallReport& stall : report.stalls) {
-    table.AddRow({{Grouped(stall.cycles)},
-                  {Grouped(stall.count)},
-                  {sim::PipeName(stall.pipe)},
-                  {StallReasonName(stall.reason)},
-                  {stall.instruction + (stall.place.empty() ? "" : " " + stall.place)},
-                  {stall.waits_for}});
+    table.AddRow(
+        {{Grouped(stall.cycles)},
+         {Grouped(stall.count)},
+         {sim::PipeName(stall.pipe)},
+         {StallReasonName(stall.reason)},
+         {stall.instruction + (stall.place.empty() ? "" : " " + WithoutFolder(stall.place))},
+         {WithoutFolder(stall.waits_for)}});
   }
   return out.Styled("Worst stalls", Style::kBold) + "\n" + table.Render(out);
 }

@@ -18,8 +18,8 @@ sim::SimReport Report() {
   pipe.use.stalled[static_cast<size_t>(sim::StallReason::kFlag)] = 6000;
   core.pipes.push_back(pipe);
   report.cores.push_back(core);
-  report.stalls.push_back({sim::StallReason::kFlag, sim::Pipe::kMte2, "WAIT_FLAG", "a.cpp:3",
-                           "TADD VECTOR a.cpp:9", 6000, 12});
+  report.stalls.push_back({sim::StallReason::kFlag, sim::Pipe::kMte2, "WAIT_FLAG", "/k/a.cpp:3",
+                           "TADD VECTOR /k/a.cpp:9", 6000, 12});
   return report;
 }
 

@@ -53,7 +53,8 @@ class HazardDetector : public ExecutionObserver {
   struct Cluster {
     std::array<uint32_t, 3> core{kNobody, kNobody, kNobody};
     std::map<std::pair<uint32_t, uint32_t>, AccessList> lists;
-    std::array<std::vector<std::pair<uint32_t, AccessList*>>, 3 * kerf_log::kMemories> by_memory;
+    std::array<std::vector<std::pair<uint32_t, AccessList*>>, size_t{3} * kerf_log::kMemories>
+        by_memory;
   };
 
   void CatchUp(Core& core, uint8_t pipe, uint32_t index);

@@ -205,8 +205,18 @@ TEST(Hazards, ADoubleSet) {
       // The first wait may come after the second set on the chip, whatever the times of this run
       // say.
       ExpectOne(program, HazardKind::kDoubleSet, {1, 3});
+      EXPECT_TRUE(Find(program)[0].warning);
     }
   }
+}
+
+TEST(Hazards, ADoubleSetThatHappensIsNoMereWarning) {
+  Program program;
+  CoreProgram p = program.Aiv();
+  p.Unary(Op::TEXP, 8192, 0, 64, 64).Set(MTE2, V, 0).Set(MTE2, V, 0);
+  p.Wait(MTE2, V, 0).Wait(MTE2, V, 0);
+  ExpectOne(program, HazardKind::kDoubleSet, {2, 3});
+  EXPECT_FALSE(Find(program)[0].warning);
 }
 
 TEST(Hazards, ADeadlockShowsItsCycle) {

@@ -147,8 +147,9 @@ std::string FileApi(const InstructionLog& log, const Catalog& catalog,
   json.EndObject().EndObject().Key("Files").BeginArray();
   for (const auto& [file, lines] : LinesOf(log, catalog, sources)) {
     json.BeginObject().Key("Source").String(file).Key("Lines").BeginArray();
-    for (const auto& [number, line] : lines) {
-      json.BeginObject().Key("Line").Int(number);
+    for (const auto& entry : lines) {
+      const Line& line = entry.second;  // clang captures no bindings
+      json.BeginObject().Key("Line").Int(entry.first);
       AddressRanges(json, line.addresses);
       PerCore(json, "Cycles", catalog, [&](uint32_t core) { return Int(line.cycles[core]); });
       PerCore(json, "Instructions Executed", catalog,

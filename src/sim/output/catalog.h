@@ -26,7 +26,7 @@ struct StaticUse {
   uint64_t last_end = 0;
   uint64_t bytes = 0;
   uint64_t operations = 0;
-  static constexpr uint64_t kFullVector = 255 * 256;
+  static constexpr uint64_t kFullVector = uint64_t{255} * 256;
   uint64_t vector_bytes = 0;  // written by vector instructions, each at most kFullVector
   std::array<uint64_t, kStallReasons> stalled{};
 

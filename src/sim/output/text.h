@@ -32,7 +32,8 @@ class TimeText {
 
   // Millionths of a microsecond.
   [[nodiscard]] uint64_t Fixed(uint64_t cycles) const {
-    return static_cast<uint64_t>(static_cast<double>(cycles) * per_cycle_ + 0.5);
+    constexpr double kHalf = 0.5;  // rounds what is never negative, without a call
+    return static_cast<uint64_t>(static_cast<double>(cycles) * per_cycle_ + kHalf);
   }
   static void Append(std::string& out, uint64_t fixed);
 

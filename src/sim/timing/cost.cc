@@ -152,7 +152,7 @@ Cost CostModel::CubeOf(std::span<const Operand> operands) const {
   }
   if (a == nullptr || b == nullptr) return {0, 0, model_.cube_start, CostSource::kDefault};
   const uint64_t bits = std::max<uint32_t>(4, kerf_log::DtypeBits(a->dtype));
-  const uint64_t depth = std::max<uint64_t>(1, model_.cube_depth_bytes * 8 / bits);
+  const uint64_t depth = std::max<uint64_t>(1, uint64_t{model_.cube_depth_bytes} * 8 / bits);
   const uint64_t steps = CeilDiv(a->valid_rows, model_.cube_rows) *
                          CeilDiv(a->valid_columns, depth) *
                          CeilDiv(b->valid_columns, model_.cube_columns);

@@ -1,6 +1,7 @@
 #include "sim/timing/pairing.h"
 
 #include <map>
+#include <tuple>
 
 namespace kerf::sim {
 namespace {
@@ -8,7 +9,9 @@ namespace {
 struct Channel {
   uint32_t sender, receiver;
   uint8_t event;
-  auto operator<=>(const Channel&) const = default;
+  bool operator<(const Channel& other) const {
+    return std::tie(sender, receiver, event) < std::tie(other.sender, other.receiver, other.event);
+  }
 };
 
 struct Ends {
