@@ -101,7 +101,12 @@ std::string ShortPaths(std::string text, const ReplayPlan& plan) {
   for (const KernelMember& member : plan.kernel.members) {
     const std::string folder = ParentPath(member.source) + "/";
     for (size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
-      text.erase(at, folder.size());
+      // A place is a file and a line; folders that were written keep their names.
+      const size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      if (text.find(':', at) < end)
+        text.erase(at, folder.size());
+      else
+        at = end;
     }
   }
   return text;
