@@ -99,8 +99,8 @@ class AttentionEmitter {
   std::string LoadText(const Expr& load) {
     if (load.tensor == AttentionParts::kScore) return score_;
     const Tensor& from = OperandTensor(static_cast<size_t>(load.tensor));
-    const std::string text = name(OperandId(static_cast<size_t>(load.tensor))) + "[" +
-                             writer_.Text(FlatIndex(from.shape, load.indices)) + "]";
+    std::string text = name(OperandId(static_cast<size_t>(load.tensor))) + "[" +
+                       writer_.Text(FlatIndex(from.shape, load.indices)) + "]";
     const char* convert = from.dtype == DType::kFloat16    ? "load_half"
                           : from.dtype == DType::kBFloat16 ? "load_bfloat"
                                                            : nullptr;

@@ -214,7 +214,7 @@ class ModuleEmitter {
           return Attribute(input.name);
       }
     }
-    const std::string given = "inputs[" + std::to_string(t.source.index) + "]";
+    std::string given = "inputs[" + std::to_string(t.source.index) + "]";
     if (!t.shape.empty()) return given;
     return "torch.as_tensor(" + given + ", dtype=" + TorchType(t.dtype) + ")";
   }

@@ -98,7 +98,7 @@ class GuardPusher {
           index.Replace([](int var, int64_t extent) { return Index::Var(var, extent); },
                         [&](const ExprPtr& value) { return Run(value, guard); }));
     }
-    const ExprPtr inner = indices == load->indices ? load : Load(load->tensor, load->type, indices);
+    ExprPtr inner = indices == load->indices ? load : Load(load->tensor, load->type, indices);
     if (!by_data && InsideShape(TensorOf(plan_, load->tensor).shape, load->indices)) return inner;
     return Select(guard, inner, Integer(load->type, 0));
   }
@@ -346,7 +346,7 @@ void ChooseThreads(const Plan& plan, Group& group) {
     const int64_t extent = group.outer[static_cast<size_t>(group.lane)].extent;
     const int64_t others = extent == 0 ? 0 : turns / extent;
     int64_t tile = OnlyElements(group) ? extent : 256 << (plan.options.variant % 3);
-    const int64_t wanted = threads * 4;
+    const int64_t wanted = int64_t{4} * threads;
     if (others < wanted) {
       const int64_t pieces =
           (wanted + std::max<int64_t>(others, 1) - 1) / std::max<int64_t>(others, 1);
