@@ -36,7 +36,7 @@ bool ReadNode(JsonReader& reader, JsonNode& node, std::string& twice) {
       std::unordered_set<std::string> seen;
       for (reader.BeginObject(); reader.NextKey(key);) {
         if (!seen.insert(key).second) twice = key;
-        node.members.emplace_back(key, JsonNode{});
+        node.members.push_back({key, {}});
         if (!ReadNode(reader, node.members.back().second, twice)) return false;
       }
       return reader.ok();

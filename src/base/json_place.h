@@ -21,13 +21,21 @@
 
 namespace kerf {
 
+struct JsonMember;
+
 // A plain value. `text` is a string's bytes or a number's digits.
 struct JsonNode {
   JsonType type = JsonType::kNull;
   bool boolean = false;
   std::string text;
   std::vector<JsonNode> items;
-  std::vector<std::pair<std::string, JsonNode>> members;  // in file order, names unique
+  std::vector<JsonMember> members;  // in file order, names unique
+};
+
+// No pair: clang 14 wants the node to be complete for that.
+struct JsonMember {
+  std::string first;
+  JsonNode second;
 };
 
 // Points into a JsonDocument, which must live longer.
