@@ -161,7 +161,7 @@ TEST(BenchLines, TakeSpeedupsFromAVerdict) {
   BenchTask task;
   const Status taken = TakeVerdict(
       R"({"task": {"framework_version": "2.13", "python": "3.11"}, "build": {"compiler": "g++"},
-          "timing": {"sides": [{"name": "candidate", "median_ns": 8.0}], "share_of_light": 0.5,
+          "status": "passed", "timing": {"sides": [{"name": "candidate", "median_ns": 8.0}], "share_of_light": 0.5,
                      "speedups": [{"baseline": "eager", "speedup": 2.0, "low": 1.5, "high": 2.5,
                                    "verdict": "faster"}]}})",
       task);
@@ -171,6 +171,22 @@ TEST(BenchLines, TakeSpeedupsFromAVerdict) {
   EXPECT_EQ(task.Speedup(kCompiled), std::nullopt);
   EXPECT_EQ(task.candidate_ns, 8);
   EXPECT_EQ(TakeVerdict("{}", task).error().code, ErrorCode::kCorrupt);
+}
+
+TEST(BenchLines, TakeNoSpeedupsFromANoisyMachine) {
+  BenchTask task;
+  const Status taken = TakeVerdict(
+      R"({"task": {"framework_version": "2.13", "python": "3.11"}, "build": {"compiler": "g++"},
+          "status": "suspicious", "reason": "unstable", "summary": "too noisy",
+          "timing": {"sides": [], "share_of_light": 0.5,
+                     "speedups": [{"baseline": "eager", "speedup": 2.0, "low": 1.5, "high": 2.5,
+                                   "verdict": "faster"}]}})",
+      task);
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  task.outcome = BenchOutcome::kCorrect;
+  EXPECT_EQ(task.Speedup(kEager), std::nullopt);
+  EXPECT_EQ(task.reason, "unstable");
+  EXPECT_EQ(task.summary, "not measured: too noisy");
 }
 
 class BenchFilesTest : public ::testing::Test {
