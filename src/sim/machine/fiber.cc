@@ -6,15 +6,52 @@
 
 #include "base/check.h"
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define KERF_ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define KERF_ADDRESS_SANITIZER
+#endif
+#ifdef KERF_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace kerf::sim {
+namespace {
+
+// The sanitizer must know which stack is in use. `leaving`: where it keeps what belongs to the one
+// that is left; null when that is left for good.
+void BeforeSwitch([[maybe_unused]] void** leaving, [[maybe_unused]] const void* stack,
+                  [[maybe_unused]] size_t bytes) {
+#ifdef KERF_ADDRESS_SANITIZER
+  __sanitizer_start_switch_fiber(leaving, stack, bytes);
+#endif
+}
+
+void AfterSwitch([[maybe_unused]] void* entered, [[maybe_unused]] const void** stack,
+                 [[maybe_unused]] size_t* bytes) {
+#ifdef KERF_ADDRESS_SANITIZER
+  __sanitizer_finish_switch_fiber(entered, stack, bytes);
+#endif
+}
+
+}  // namespace
 
 Fiber::~Fiber() {
-  if (stack_ != nullptr) ::munmap(stack_, kStackBytes);
+  if (stack_ == nullptr) return;
+#ifdef KERF_ADDRESS_SANITIZER
+  // Frames of an abandoned fiber are still marked; the address may be used again.
+  __asan_unpoison_memory_region(stack_, kStackBytes);
+#endif
+  ::munmap(stack_, kStackBytes);
 }
 
 // makecontext passes ints only.
 void Fiber::Enter(unsigned high, unsigned low) {
   auto* self = reinterpret_cast<Fiber*>((static_cast<uint64_t>(high) << 32) | low);
+  AfterSwitch(nullptr, &self->outside_stack_, &self->outside_bytes_);
   self->body_();
   self->done_ = true;
   self->Yield();
@@ -37,9 +74,15 @@ void Fiber::Resume() {
     ::makecontext(&inside_, reinterpret_cast<void (*)()>(&Fiber::Enter), 2,
                   static_cast<unsigned>(self >> 32), static_cast<unsigned>(self));
   }
+  BeforeSwitch(&outside_fake_, stack_, kStackBytes);
   ::swapcontext(&outside_, &inside_);
+  AfterSwitch(outside_fake_, nullptr, nullptr);
 }
 
-void Fiber::Yield() { ::swapcontext(&inside_, &outside_); }
+void Fiber::Yield() {
+  BeforeSwitch(done_ ? nullptr : &inside_fake_, outside_stack_, outside_bytes_);
+  ::swapcontext(&inside_, &outside_);
+  AfterSwitch(inside_fake_, &outside_stack_, &outside_bytes_);
+}
 
 }  // namespace kerf::sim

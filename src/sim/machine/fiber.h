@@ -31,6 +31,11 @@ class Fiber {
   ucontext_t inside_{};
   ucontext_t outside_{};
   void* stack_ = nullptr;
+  // What the address sanitizer wants to be told of a switch; unused without it.
+  void* inside_fake_ = nullptr;
+  void* outside_fake_ = nullptr;
+  const void* outside_stack_ = nullptr;
+  size_t outside_bytes_ = 0;
   bool started_ = false;
   bool done_ = false;
 };
