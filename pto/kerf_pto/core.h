@@ -2,6 +2,7 @@
 // flags, barriers, ids, caches.
 #pragma once
 
+#include <cstdint>
 #include <source_location>
 
 #include "kerf_pto/abi.h"
@@ -14,7 +15,31 @@ namespace kerf_pto {
 inline Core** current_core = nullptr;
 inline Core& TheCore() { return **current_core; }
 
+#ifdef __cpp_lib_source_location
 using Place = std::source_location;
+#else
+// clang 14 has the parts of it only.
+class Place {
+ public:
+  static constexpr Place current(const char* file = __builtin_FILE(),
+                                 const char* function = __builtin_FUNCTION(),
+                                 uint32_t line = __builtin_LINE()) {
+    Place place;
+    place.file_ = file;
+    place.function_ = function;
+    place.line_ = line;
+    return place;
+  }
+  [[nodiscard]] constexpr const char* file_name() const { return file_; }
+  [[nodiscard]] constexpr const char* function_name() const { return function_; }
+  [[nodiscard]] constexpr uint32_t line() const { return line_; }
+
+ private:
+  const char* file_ = "";
+  const char* function_ = "";
+  uint32_t line_ = 0;
+};
+#endif
 inline Site SiteOf(const Place& place) {
   return {place.file_name(), place.function_name(), static_cast<uint32_t>(place.line())};
 }

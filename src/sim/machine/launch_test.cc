@@ -10,8 +10,10 @@
 
 // A core that fails is left where it stands: what is on its stack is not destroyed (fiber.h), and
 // the leak check of a sanitized build must not count that.
+// NOLINTBEGIN(bugprone-reserved-identifier): the name the sanitizer looks for
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:kerf::sim::Fiber::Enter"; }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace kerf::sim {
 namespace {
