@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include "artifact/core_model.h"
 #include "base/cache_dir.h"
@@ -349,7 +350,8 @@ std::string PreviewOutput(const sim::ExecOutput& output) {
   const int64_t count = static_cast<int64_t>(output.bytes.size() / size);
   std::vector<float> values(static_cast<size_t>(count));
   sim::DecodeReals(type, output.bytes.data(), count, values.data());
-  double low = INFINITY, high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
   size_t odd = 0;
   for (const float value : values) {
     if (!std::isfinite(value)) {

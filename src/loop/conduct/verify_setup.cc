@@ -107,7 +107,7 @@ Status UseGpu(const device::Device& device, verify::VerifierOptions& options) {
 // The package folder with headers to compile extensions against; empty when there is none.
 std::string TorchDir(const task::Interpreter& interpreter) {
   for (const std::string& folder : interpreter.import_paths) {
-    const std::string package = JoinPath(folder, "torch");
+    std::string package = JoinPath(folder, "torch");
     if (::access((package + "/include/torch/extension.h").c_str(), R_OK) == 0) return package;
   }
   return "";
