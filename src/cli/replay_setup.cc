@@ -41,8 +41,26 @@ std::string AbsolutePath(const std::string& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
 }
 
-std::vector<Flag> ReplayFlags() {
+std::vector<Flag> ArgumentFlags() {
   return {
+      {.name = "--arg-spec", .value_name = "F", .help = "take the arguments from this JSON"},
+      {.name = "--dump-dir",
+       .value_name = "D",
+       .help = "take the arguments from the dump of a run"},
+      {.name = "--dispatch-id",
+       .value_name = "N",
+       .help = "which dispatch of the dump",
+       .number = true},
+      {.name = "--task-id", .value_name = "HEX", .help = "which task of the dump"},
+      {.name = "--set-arg",
+       .value_name = "I=V",
+       .help = "set a scalar, or fill an integer tensor",
+       .repeated = true},
+  };
+}
+
+std::vector<Flag> ReplayFlags() {
+  std::vector<Flag> flags = {
       {.name = "--case", .value_name = "C", .help = "case of the scene test, or Class::Case"},
       {.name = "--kernel", .value_name = "NAME", .help = "the kernel, by its name"},
       {.name = "--func-id", .value_name = "N[,N]", .help = "the kernel, or a mix, by func ids"},
@@ -65,30 +83,20 @@ std::vector<Flag> ReplayFlags() {
       {.name = "--runtime",
        .value_name = "R",
        .help = "refuse a class that runs on another runtime"},
-      {.name = "--arg-spec", .value_name = "F", .help = "take the arguments from this JSON"},
-      {.name = "--dump-dir",
-       .value_name = "D",
-       .help = "take the arguments from the dump of a run"},
-      {.name = "--dispatch-id",
-       .value_name = "N",
-       .help = "which dispatch of the dump",
-       .number = true},
-      {.name = "--task-id", .value_name = "HEX", .help = "which task of the dump"},
       {.name = "--no-payloads", .help = "replay with zeros, whatever the dump holds"},
       {.name = "--restore-arg",
        .value_name = "SLOT",
        .help = "fail unless this slot has a payload",
        .repeated = true,
        .number = true},
-      {.name = "--set-arg",
-       .value_name = "I=V",
-       .help = "set a scalar, or fill an integer tensor",
-       .repeated = true},
       {.name = "--hw-block-num",
        .value_name = "N",
        .help = "blocks of the grid; default 1, or the recipe's",
        .number = true},
   };
+  const std::vector<Flag> arguments = ArgumentFlags();
+  flags.insert(flags.end(), arguments.begin(), arguments.end());
+  return flags;
 }
 
 std::vector<Flag> LaunchFlags() {
@@ -119,6 +127,21 @@ std::vector<Flag> LaunchFlags() {
   };
 }
 
+Status ParseArguments(const Args& args, replay::ReplayRequest& request) {
+  // Absolute, so that data files it names stay right in a spec that is printed.
+  request.arg_spec = AbsolutePath(args.Get("--arg-spec"));
+  request.dump_dir = AbsolutePath(args.Get("--dump-dir"));
+  request.dispatch_id = args.GetNumber("--dispatch-id");
+  request.set_args = args.All("--set-arg");
+  if (const std::string ids = args.Get("--func-id"); !ids.empty()) {
+    KERF_ASSIGN_OR_RETURN(request.func_ids, replay::ParseFuncIds(ids));
+  }
+  if (const std::string task = args.Get("--task-id"); !task.empty()) {
+    KERF_ASSIGN_OR_RETURN(request.task_id, replay::ParseTask(task));
+  }
+  return {};
+}
+
 Result<replay::ReplayRequest> ParseReplayRequest(const Args& args) {
   replay::ReplayRequest request;
   request.module = AbsolutePath(args.Positional(0));
@@ -130,18 +153,8 @@ Result<replay::ReplayRequest> ParseReplayRequest(const Args& args) {
   request.kernel_source = args.Get("--kernel-source");
   if (request.module.empty()) request.kernel_source = AbsolutePath(request.kernel_source);
   request.core_type = args.Get("--core-type");
-  // Absolute, so that data files it names stay right in a spec that is printed.
-  request.arg_spec = AbsolutePath(args.Get("--arg-spec"));
-  request.dump_dir = AbsolutePath(args.Get("--dump-dir"));
-  request.dispatch_id = args.GetNumber("--dispatch-id");
   request.payloads = !args.Has("--no-payloads");
-  request.set_args = args.All("--set-arg");
-  if (const std::string ids = args.Get("--func-id"); !ids.empty()) {
-    KERF_ASSIGN_OR_RETURN(request.func_ids, replay::ParseFuncIds(ids));
-  }
-  if (const std::string task = args.Get("--task-id"); !task.empty()) {
-    KERF_ASSIGN_OR_RETURN(request.task_id, replay::ParseTask(task));
-  }
+  KERF_RETURN_IF_ERROR(ParseArguments(args, request));
   for (const std::string& slot : args.All("--restore-arg")) {
     int64_t value = 0;
     std::from_chars(slot.data(), slot.data() + slot.size(), value);

@@ -9,6 +9,9 @@
 
 namespace kerf::cli {
 
+// Where the arguments of a launch come from, and what they say.
+std::vector<Flag> ArgumentFlags();
+Status ParseArguments(const Args& args, replay::ReplayRequest& request);
 // Of the kernel, the case and the arguments.
 std::vector<Flag> ReplayFlags();
 // Of the launch.

@@ -177,25 +177,12 @@ std::string ChipName(const Args& args) {
 }
 
 std::vector<Flag> SimFlags() {
-  return {
+  std::vector<Flag> flags = {
       {.name = "--core",
        .value_name = "T",
        .help = "cores it runs on",
        .choices = {"aic", "aiv", "mix"}},
-      {.name = "--arg-spec", .value_name = "F", .help = "take the arguments from this JSON"},
-      {.name = "--dump-dir",
-       .value_name = "D",
-       .help = "take the arguments from the dump of a run"},
-      {.name = "--dispatch-id",
-       .value_name = "N",
-       .help = "which dispatch of the dump",
-       .number = true},
-      {.name = "--task-id", .value_name = "HEX", .help = "which task of the dump"},
       {.name = "--func-id", .value_name = "N[,N]", .help = "which kernel of the dump or module"},
-      {.name = "--set-arg",
-       .value_name = "I=V",
-       .help = "set a scalar, or fill an integer tensor",
-       .repeated = true},
       {.name = "--module", .value_name = "M", .help = "a scene test that lists the kernel"},
       {.name = "--case", .value_name = "C", .help = "its case"},
       {.name = "--kernel", .value_name = "NAME", .help = "its kernel, by name"},
@@ -250,6 +237,9 @@ std::vector<Flag> SimFlags() {
        .help = "seconds the kernel may run; default 600",
        .number = true},
       JsonFlag()};
+  const std::vector<Flag> arguments = ArgumentFlags();
+  flags.insert(flags.begin() + 1, arguments.begin(), arguments.end());
+  return flags;
 }
 
 Result<replay::ReplayRequest> ParseSimRequest(const Args& args) {
@@ -260,16 +250,7 @@ Result<replay::ReplayRequest> ParseSimRequest(const Args& args) {
   request.kernel_source =
       request.module.empty() ? AbsolutePath(args.Positional(0)) : args.Positional(0);
   request.core_type = args.Get("--core");
-  request.arg_spec = AbsolutePath(args.Get("--arg-spec"));
-  request.dump_dir = AbsolutePath(args.Get("--dump-dir"));
-  request.dispatch_id = args.GetNumber("--dispatch-id");
-  request.set_args = args.All("--set-arg");
-  if (const std::string ids = args.Get("--func-id"); !ids.empty()) {
-    KERF_ASSIGN_OR_RETURN(request.func_ids, replay::ParseFuncIds(ids));
-  }
-  if (const std::string task = args.Get("--task-id"); !task.empty()) {
-    KERF_ASSIGN_OR_RETURN(request.task_id, replay::ParseTask(task));
-  }
+  KERF_RETURN_IF_ERROR(ParseArguments(args, request));
   if (args.Has("--check-output") && request.dump_dir.empty() && args.All("--expect").empty()) {
     return InvalidInput(
         "--check-output compares with a dump; give --dump-dir, or --expect SLOT=FILE");

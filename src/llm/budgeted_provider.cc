@@ -1,19 +1,13 @@
 #include "llm/budgeted_provider.h"
 
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "llm/attempt_log.h"
 #include "llm/request_hash.h"
 
 namespace kerf::llm {
 namespace {
-
-// Attempts of one call, collected while it runs: an Error does not carry them.
-struct Attempts {
-  std::mutex mu;
-  std::vector<Attempt> list;  // guarded by mu
-};
 
 std::vector<Charge> ChargesOf(const std::vector<Attempt>& attempts, const std::string& model,
                               std::optional<int64_t> cost) {
@@ -57,24 +51,12 @@ void BudgetedProvider::Ask(Request request, Done done) {
   Result<Ledger::Hold> hold = ledger_.Reserve(
       options_.model, Estimate(request), options_.free ? std::optional<int64_t>(0) : std::nullopt);
   if (!hold.ok()) return done(std::move(hold).error());
-  auto attempts = std::make_shared<Attempts>();
-  request.on_attempt = [attempts, outer = std::move(request.on_attempt)](const Attempt& attempt) {
-    {
-      const std::lock_guard lock(attempts->mu);
-      attempts->list.push_back(attempt);
-    }
-    if (outer) outer(attempt);
-  };
+  const std::shared_ptr<AttemptLog> attempts = AttemptLog::Attach(request);
   const std::string agent = request.agent;
   const std::string owner = request.owner;
   inner_->Ask(std::move(request), [this, attempts, hold = *hold, agent, owner,
                                    done = std::move(done)](Result<Reply> reply) {
-    std::vector<Attempt> list;
-    {
-      const std::lock_guard lock(attempts->mu);
-      list = attempts->list;
-    }
-    const std::vector<Charge> charges = Charges(reply, std::move(list));
+    const std::vector<Charge> charges = Charges(reply, attempts->list());
     if (reply.ok()) {
       const bool priced = !charges.back().cost.has_value();
       reply->cost = ledger_.CostOf(charges);

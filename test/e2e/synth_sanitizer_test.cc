@@ -12,8 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/subprocess.h"
-#include "synth/synthesizer.h"
+#include "synth_checks.h"
 #include "temp_dir.h"
 
 namespace kerf::e2e {
@@ -22,24 +21,7 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::string kSource = KERF_SOURCE_DIR;
-const std::string kTasks = kSource + "/test/data/synth";
 const std::string kData = kSource + "/test/data/sanitizer";
-
-std::string Variable(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : otherwise;
-}
-
-std::string Python() { return Variable("KERF_PYTHON", kSource + "/.venv/bin/python"); }
-
-std::vector<std::string> Families() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kTasks)) {
-    if (entry.path().extension() == ".py") names.push_back(entry.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 // Everything once: the cases by one interpreter, the programs by one compiler on each core.
 class Workshop {
@@ -83,10 +65,10 @@ class Workshop {
     if (!missing_.empty()) return;
     missing_ = Gcc({"-c", kData + "/driver.cc", "-o", path("driver.o")});
     WriteCases();
-    for (const std::string& family : Families()) problems_[family] = "";
+    for (const std::string& family : SynthFamilies()) problems_[family] = "";
     std::atomic<size_t> next = 0;
     const auto work = [&] {
-      const std::vector<std::string> families = Families();
+      const std::vector<std::string> families = SynthFamilies();
       for (size_t i = next++; i < families.size(); i = next++)
         problems_[families[i]] = Make(families[i]);
     };
@@ -113,7 +95,8 @@ class Workshop {
 
   void WriteCases() {
     std::vector<std::string> words = {Python(), kData + "/cases.py", dir_.path()};
-    for (const std::string& family : Families()) words.push_back(kTasks + "/" + family + ".py");
+    for (const std::string& family : SynthFamilies())
+      words.push_back(SynthTasks() + "/" + family + ".py");
     const auto outcome = RunProcess({.argv = std::move(words)});
     if (!outcome.ok() || outcome->exit_code != 0)
       missing_ = outcome.ok() ? outcome->stderr_text : outcome.error().message;
@@ -152,7 +135,7 @@ TEST_P(SanitizedFamily, StaysInsideItsTensors) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.stdout_text << outcome.stderr_text;
 }
 
-INSTANTIATE_TEST_SUITE_P(Synth, SanitizedFamily, ::testing::ValuesIn(Families()),
+INSTANTIATE_TEST_SUITE_P(Synth, SanitizedFamily, ::testing::ValuesIn(SynthFamilies()),
                          [](const auto& instance) { return instance.param; });
 
 // That the driver's buffers have no room to spare: the element behind an input is seen.

@@ -3,95 +3,29 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <random>
 
-#include "base/subprocess.h"
-#include "synth/synthesizer.h"
+#include "synth_checks.h"
 #include "temp_dir.h"
 
 namespace kerf::e2e {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
-const std::string kSource = KERF_SOURCE_DIR;
-const std::string kTasks = kSource + "/test/data/synth";
-
-std::string Variable(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : otherwise;
-}
-
-std::string Python() { return Variable("KERF_PYTHON", kSource + "/.venv/bin/python"); }
-
-bool HasTorch() {
-  static const bool has = [] {
-    const auto outcome = RunProcess({.argv = {Python(), "-c", "import torch"}});
-    return outcome.ok() && outcome->exit_code == 0;
-  }();
-  return has;
-}
-
-// One cache for all tests.
-TempDir& Cache() {
-  static TempDir cache;
-  return cache;
-}
-
-ProcessOutcome Kerf(std::vector<std::string> words) {
-  words.insert(words.begin(), KERF_BINARY);
-  const auto outcome =
-      RunProcess({.argv = std::move(words),
-                  .environment = {{"PATH=" + Variable("PATH", "/usr/bin:/bin"),
-                                   "KERF_PYTHON=" + Python(), "KERF_CACHE_DIR=" + Cache().path()}},
-                  .timeout = std::chrono::seconds(200)});
-  EXPECT_TRUE(outcome.ok()) << outcome.error().message;
-  return outcome.ok() ? *outcome : ProcessOutcome{};
-}
-
-// The graph as `kerf task graph --json` prints it: one line.
-Result<std::variant<synth::Synthesis, synth::Refusal>> Made(const std::string& task) {
-  const ProcessOutcome shown = Kerf({"task", "graph", "--json", task});
-  EXPECT_EQ(shown.exit_code, 0) << shown.stderr_text << shown.stdout_text.substr(0, 500);
-  KERF_ASSIGN_OR_RETURN(const Graph graph, ParseGraph(shown.stdout_text));
-  return synth::Synthesize(graph, {});
-}
-
-void ExpectVerified(const std::string& task) {
-  auto made = Made(task);
-  ASSERT_TRUE(made.ok()) << made.error().message;
-  const auto* refusal = std::get_if<synth::Refusal>(&*made);
-  ASSERT_EQ(refusal, nullptr) << refusal->ToString();
-  TempDir dir;
-  const std::string kernel = dir.path() + "/kernel.cc";
-  std::ofstream(kernel) << std::get<synth::Synthesis>(*made).source;
-  const ProcessOutcome verdict = Kerf({"verify", task, kernel});
-  EXPECT_THAT(verdict.stdout_text, StartsWith("passed")) << verdict.stderr_text;
-}
 
 class SynthesizedFamily : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
+    if (!HasModules("torch")) GTEST_SKIP() << Python() << " has no torch";
   }
 };
 
-TEST_P(SynthesizedFamily, PassesTheVerifier) { ExpectVerified(kTasks + "/" + GetParam() + ".py"); }
-
-std::vector<std::string> Families() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kTasks)) {
-    if (entry.path().extension() == ".py") names.push_back(entry.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+TEST_P(SynthesizedFamily, PassesTheVerifier) {
+  ExpectVerified(SynthTasks() + "/" + GetParam() + ".py", "cpp");
 }
 
-INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedFamily, ::testing::ValuesIn(Families()),
+INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedFamily, ::testing::ValuesIn(SynthFamilies()),
                          [](const auto& instance) { return instance.param; });
 
 // ---- random graphs ----
@@ -161,13 +95,13 @@ class RandomTask {
 class SynthesizedRandomGraph : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(SynthesizedRandomGraph, PassesTheVerifier) {
-  if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
+  if (!HasModules("torch")) GTEST_SKIP() << Python() << " has no torch";
   TempDir dir;
   const std::string task = dir.path() + "/random_torch.py";
   const std::string text = RandomTask(GetParam()).Text();
   std::ofstream(task) << text;
   SCOPED_TRACE(text);
-  ExpectVerified(task);
+  ExpectVerified(task, "cpp");
 }
 
 INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedRandomGraph, ::testing::Range(1U, 13U));
@@ -175,14 +109,14 @@ INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedRandomGraph, ::testing::Range(1U, 13U
 // ---- refusals ----
 
 TEST(SynthesizedRefusal, NamesTheOperatorAndItsLine) {
-  if (!HasTorch()) GTEST_SKIP() << Python() << " has no torch";
+  if (!HasModules("torch")) GTEST_SKIP() << Python() << " has no torch";
   TempDir dir;
   const std::string task = dir.path() + "/digamma_torch.py";
   std::ofstream(task)
       << "import torch\n\n\nclass Model(torch.nn.Module):\n    def forward(self, x):\n"
          "        return torch.digamma(x)\n\n\ndef get_inputs():\n"
          "    return [torch.rand(4, 4)]\n\n\ndef get_init_inputs():\n    return []\n";
-  auto made = Made(task);
+  auto made = Synthesized(task, "cpp");
   ASSERT_TRUE(made.ok()) << made.error().message;
   const auto* refusal = std::get_if<synth::Refusal>(&*made);
   ASSERT_NE(refusal, nullptr);

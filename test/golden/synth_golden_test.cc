@@ -1,6 +1,6 @@
-// The text of emitted kernels and designs for a few graphs. After a wanted change:
-//   for d in test/golden/synth/*; do kerf_synth_dump $d/graph.json $d/kernel.cc 0 $d/plan.aul; done
-// and look at the difference.
+// The text of emitted kernels and designs for a few graphs. After a wanted change, for each file F
+// of a folder D: KERF_IMPL=cpp|cuda_c|triton kerf_synth_dump D/graph.json D/F [0 D/plan.aul], and
+// look at the difference.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -19,23 +19,48 @@ std::string ReadAll(const std::string& path) {
   return text.str();
 }
 
-class SynthGolden : public ::testing::TestWithParam<std::string> {};
+struct Golden {
+  const char* graph;
+  const char* impl;
+  const char* file;
+};
+
+class SynthGolden : public ::testing::TestWithParam<Golden> {};
 
 TEST_P(SynthGolden, IsWhatTheGraphGives) {
-  const std::string folder = std::string(KERF_GOLDENS) + "/" + GetParam();
+  const auto& [name, impl, file] = GetParam();
+  const std::string folder = std::string(KERF_GOLDENS) + "/" + name;
   const auto graph = ParseGraph(ReadAll(folder + "/graph.json"));
   ASSERT_TRUE(graph.ok()) << graph.error().message;
-  const auto made = Synthesize(*graph, {});
+  SynthOptions options;
+  options.impl = impl;
+  const auto made = Synthesize(*graph, options);
   ASSERT_TRUE(made.ok());
   const auto* kernel = std::get_if<Synthesis>(&*made);
   ASSERT_NE(kernel, nullptr);
-  EXPECT_EQ(kernel->source, ReadAll(folder + "/kernel.cc"));
+  EXPECT_EQ(kernel->source, ReadAll(folder + "/" + file));
+  if (options.impl != "cpp") return;
   EXPECT_EQ(kernel->aul, ReadAll(folder + "/plan.aul"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Graphs, SynthGolden,
-                         ::testing::Values("softmax", "layernorm", "column_sum", "loss", "pooling"),
-                         [](const auto& instance) { return instance.param; });
+std::vector<Golden> Goldens() {
+  std::vector<Golden> goldens;
+  for (const char* graph : {"softmax", "layernorm", "column_sum", "loss", "pooling"}) {
+    goldens.push_back({graph, "cpp", "kernel.cc"});
+  }
+  for (const char* graph : {"softmax", "column_sum", "pooling"}) {
+    goldens.push_back({graph, "cuda_c", "kernel.cu"});
+  }
+  for (const char* graph : {"softmax", "layernorm", "column_sum", "linear_gelu"}) {
+    goldens.push_back({graph, "triton", "kernel.py"});
+  }
+  return goldens;
+}
+
+INSTANTIATE_TEST_SUITE_P(Graphs, SynthGolden, ::testing::ValuesIn(Goldens()),
+                         [](const auto& instance) {
+                           return std::string(instance.param.graph) + "_" + instance.param.impl;
+                         });
 
 }  // namespace
 }  // namespace kerf::synth

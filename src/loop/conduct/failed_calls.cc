@@ -4,42 +4,45 @@
 
 #include "base/json_reader.h"
 #include "base/json_writer.h"
+#include "loop/conduct/append_line.h"
+#include "loop/conduct/record_meta.h"
 
 namespace kerf::conduct {
 namespace {
 
 constexpr char kFile[] = "failed_calls.jsonl";
 
-void WriteAttempt(JsonWriter& json, const llm::Attempt& attempt) {
-  json.BeginObject().Key("http_status").Int(attempt.http_status);
-  json.Key("cause").String(attempt.cause);
-  json.Key("waited_s").Double(attempt.waited_s).Key("took_s").Double(attempt.took_s);
-  if (attempt.usage.source != llm::Usage::Source::kNone) {
-    json.Key("input").Int(attempt.usage.input_total);
-    json.Key("output").Int(attempt.usage.output_total);
-    json.Key("reported").Bool(attempt.usage.source == llm::Usage::Source::kReported);
+llm::Usage ReadUsage(JsonReader& json) {
+  llm::Usage usage;
+  std::string key;
+  std::string source;
+  for (json.BeginObject(); json.NextKey(key);) {
+    if (key == "input") {
+      json.ReadInt(usage.input_total);
+    } else if (key == "output") {
+      json.ReadInt(usage.output_total);
+    } else if (key == "source") {
+      json.ReadString(source);
+    } else {
+      json.Skip();
+    }
   }
-  if (!attempt.partial.empty()) json.Key("partial").String(attempt.partial);
-  json.EndObject();
+  usage.source =
+      source == "reported" ? llm::Usage::Source::kReported : llm::Usage::Source::kEstimated;
+  return usage;
 }
 
 llm::Attempt ReadAttempt(JsonReader& json) {
   llm::Attempt attempt;
   std::string key;
   int64_t status = 0;
-  bool reported = false;
-  bool used = false;
   for (json.BeginObject(); json.NextKey(key);) {
     if (key == "http_status") {
       json.ReadInt(status);
     } else if (key == "cause") {
       json.ReadString(attempt.cause);
-    } else if (key == "input") {
-      used = json.ReadInt(attempt.usage.input_total);
-    } else if (key == "output") {
-      used = json.ReadInt(attempt.usage.output_total);
-    } else if (key == "reported") {
-      json.ReadBool(reported);
+    } else if (key == "tokens") {
+      attempt.usage = ReadUsage(json);
     } else if (key == "partial") {
       json.ReadString(attempt.partial);
     } else {
@@ -47,10 +50,6 @@ llm::Attempt ReadAttempt(JsonReader& json) {
     }
   }
   attempt.http_status = static_cast<int>(status);
-  if (used) {
-    attempt.usage.source =
-        reported ? llm::Usage::Source::kReported : llm::Usage::Source::kEstimated;
-  }
   return attempt;
 }
 
@@ -89,13 +88,8 @@ Status AppendFailedCall(FileSystem& fs, const std::string& log_dir, const Failed
   for (const llm::Attempt& attempt : call.attempts) WriteAttempt(json, attempt);
   json.EndArray().EndObject();
   trace::Redactor::Counts counts;
-  KERF_ASSIGN_OR_RETURN(std::string line, redactor.RedactMeta(text, counts));
-  KERF_RETURN_IF_ERROR(fs.CreateDirs(log_dir));
-  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, fs.OpenAppend(JoinPath(log_dir, kFile)));
-  KERF_RETURN_IF_ERROR(file->Lock());
-  Status written = file->Write(line + "\n");
-  file->Unlock();
-  return written;
+  KERF_ASSIGN_OR_RETURN(const std::string line, redactor.RedactMeta(text, counts));
+  return AppendLine(fs, JoinPath(log_dir, kFile), line + "\n");
 }
 
 Result<std::vector<FailedCall>> ReadFailedCalls(FileSystem& fs, const std::string& log_dir) {

@@ -114,8 +114,7 @@ Status JudgePool::Prepare(const std::string& key, const Job& job) {
                                   [&](const Idle& idle) { return idle.key.starts_with(key); });
     if (warm) return {};
   }
-  KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
-  return PrepareReference(std::move(task), options_.request, ports_);
+  return PrepareTask(job.spec);
 }
 
 Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,

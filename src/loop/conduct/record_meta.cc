@@ -31,13 +31,7 @@ void WriteTokens(JsonWriter& json, const llm::Usage& usage) {
 void WriteAttempts(JsonWriter& json, const std::vector<llm::Attempt>& attempts) {
   if (attempts.size() < 2) return;
   json.Key("attempts").BeginArray();
-  for (const llm::Attempt& attempt : attempts) {
-    json.BeginObject().Key("http_status").Int(attempt.http_status);
-    if (!attempt.cause.empty()) json.Key("cause").String(attempt.cause);
-    json.Key("waited_s").Double(attempt.waited_s).Key("took_s").Double(attempt.took_s);
-    if (!attempt.partial.empty()) json.Key("partial").String(attempt.partial);
-    json.EndObject();
-  }
+  for (const llm::Attempt& attempt : attempts) WriteAttempt(json, attempt);
   json.EndArray();
 }
 
@@ -53,6 +47,15 @@ void WriteText(JsonWriter& json, const char* key, const std::string& text) {
 }
 
 }  // namespace
+
+void WriteAttempt(JsonWriter& json, const llm::Attempt& attempt) {
+  json.BeginObject().Key("http_status").Int(attempt.http_status);
+  if (!attempt.cause.empty()) json.Key("cause").String(attempt.cause);
+  json.Key("waited_s").Double(attempt.waited_s).Key("took_s").Double(attempt.took_s);
+  WriteTokens(json, attempt.usage);
+  if (!attempt.partial.empty()) json.Key("partial").String(attempt.partial);
+  json.EndObject();
+}
 
 std::string ReplyMeta(const AskFacts& facts, const llm::Reply& reply) {
   std::string text;

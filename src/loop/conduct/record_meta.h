@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "artifact/verdict.h"
+#include "base/json_writer.h"
 #include "llm/prompt_library.h"
 #include "llm/provider.h"
 
@@ -18,6 +19,9 @@ struct AskFacts {
   std::string task_sha256;
   std::vector<std::string> repairs;  // what the reply parser did
 };
+
+// One try at an endpoint, as an object.
+void WriteAttempt(JsonWriter& json, const llm::Attempt& attempt);
 
 std::string ReplyMeta(const AskFacts& facts, const llm::Reply& reply);
 

@@ -3,20 +3,11 @@
 #include <fmt/core.h>
 
 #include "base/json_writer.h"
+#include "loop/conduct/append_line.h"
 #include "loop/verify/keep_project.h"
 
 namespace kerf::conduct {
 namespace {
-
-// One line, whole, whoever else appends.
-Status AppendLine(FileSystem& fs, const std::string& path, const std::string& line) {
-  KERF_RETURN_IF_ERROR(fs.CreateDirs(ParentPath(path)));
-  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, fs.OpenAppend(path));
-  KERF_RETURN_IF_ERROR(file->Lock());
-  Status written = file->Write(line);
-  file->Unlock();
-  return written;
-}
 
 const TimingSide* Side(const TimingReport& timing, const std::string& name) {
   for (const TimingSide& side : timing.sides) {

@@ -223,11 +223,7 @@ Result<Task::Work> Task::Next() {
   work.request.spec = &options_.spec;
   work.request.last = last_verdict_.has_value() ? &*last_verdict_ : nullptr;
   work.request.action = need.action;
-  tries_ = std::make_shared<Tries>();
-  work.request.on_attempt = [tries = tries_](const llm::Attempt& attempt) {
-    const std::lock_guard lock(tries->mu);
-    tries->list.push_back(attempt);
-  };
+  tries_ = llm::AttemptLog::Attach(work.request);
   work.request.round = need.kind == Need::Kind::kWork ? conductor_.Round(need.action) : 0;
   return work;
 }
@@ -367,12 +363,12 @@ Status Task::TakeReply(Result<llm::Reply> reply) {
 // Money was spent and a part of an answer may be there; the trace has records of whole ones only.
 Status Task::RecordFailure(const Error& error) {
   if (trace_ == nullptr || tries_ == nullptr) return {};
-  FailedCall call{
-      FormatUtc(ports_.clock.WallNanos()), name(), AgentName(), options_.model, error.message, {}};
-  {
-    const std::lock_guard lock(tries_->mu);
-    call.attempts = tries_->list;
-  }
+  const FailedCall call{FormatUtc(ports_.clock.WallNanos()),
+                        name(),
+                        AgentName(),
+                        options_.model,
+                        error.message,
+                        tries_->list()};
   if (call.attempts.empty()) return {};
   return AppendFailedCall(ports_.fs, options_.log_dir, call, ports_.redactor);
 }

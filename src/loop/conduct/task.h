@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +27,7 @@
 #include "base/file_system.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "llm/attempt_log.h"
 #include "llm/prompt_library.h"
 #include "llm/provider.h"
 #include "loop/conduct/conductor.h"
@@ -124,14 +124,9 @@ class Task {
   Conductor conductor_;
   Playback playback_;
   const PlaybackMode mode_;
-  std::unique_ptr<trace::Trace> trace_;  // null when nothing is recorded
-  llm::Prompt prompt_;                   // of the request under way
-  // Its tries, from whichever thread makes them.
-  struct Tries {
-    std::mutex mu;
-    std::vector<llm::Attempt> list;  // guarded by mu
-  };
-  std::shared_ptr<Tries> tries_;
+  std::unique_ptr<trace::Trace> trace_;     // null when nothing is recorded
+  llm::Prompt prompt_;                      // of the request under way
+  std::shared_ptr<llm::AttemptLog> tries_;  // of the same
   std::optional<Verdict> last_verdict_;
   std::string measurement_;  // of the best candidate, in words
   std::string best_dir_;

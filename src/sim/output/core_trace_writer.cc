@@ -2,6 +2,7 @@
 // last (their pid and tid are the numbers as strings, as msprof writes them).
 #include <algorithm>
 
+#include "sim/output/event_list.h"
 #include "sim/output/rows.h"
 #include "sim/output/trace_writer.h"
 
@@ -40,30 +41,13 @@ class CoreWriter {
     heads_.resize(in_.catalog.items.size());
     for (const Number& number : kNumbers) KERF_RETURN_IF_ERROR(WritePipe(number));
     KERF_RETURN_IF_ERROR(WriteFlows());
-    if (first_) Meta("process_name", 10, 0, R"("name":"SCALAR")");  // never an empty list
+    if (events_.empty())
+      events_.Meta("process_name", 10, 0, R"("name":"SCALAR")");  // never an empty list
     out_ += "]}";
     return {};
   }
 
  private:
-  void Comma() {
-    if (!first_) out_ += ',';
-    first_ = false;
-  }
-
-  void Meta(const char* what, uint32_t pid, uint64_t tid, const std::string& args) {
-    Comma();
-    out_.append(R"({"args":{)")
-        .append(args)
-        .append(R"(},"name":")")
-        .append(what)
-        .append(R"(","ph":"M","pid":)");
-    AppendNumber(out_, pid);
-    out_.append(R"(,"tid":)");
-    AppendNumber(out_, tid);
-    out_ += '}';
-  }
-
   Status WritePipe(const Number& number) {
     Rows rows;
     bool begun = false;
@@ -71,9 +55,10 @@ class CoreWriter {
       const Instruction& record = log_.instructions[i];
       if (record.pipe != static_cast<uint8_t>(number.pipe) || times_[i].start == kNever) continue;
       if (!begun) {
-        Meta("process_name", number.pid, 0,
-             std::string(R"("name":")") + PipeName(number.pipe) + "\"");
-        Meta("process_sort_index", number.pid, 0, R"("sort_index":)" + std::to_string(number.pid));
+        events_.Meta("process_name", number.pid, 0,
+                     std::string(R"("name":")") + PipeName(number.pipe) + "\"");
+        events_.Meta("process_sort_index", number.pid, 0,
+                     R"("sort_index":)" + std::to_string(number.pid));
         begun = true;
       }
       const uint64_t end = times_[i].end;
@@ -89,9 +74,10 @@ class CoreWriter {
   }
 
   void NewRow(const Number& number, size_t row) {
-    Meta("thread_name", number.pid, row,
-         std::string(R"("name":")") + PipeName(number.pipe) + "_" + std::to_string(row) + "\"");
-    Meta("thread_sort_index", number.pid, row, R"("sort_index":)" + std::to_string(row));
+    events_.Meta(
+        "thread_name", number.pid, row,
+        std::string(R"("name":")") + PipeName(number.pipe) + "_" + std::to_string(row) + "\"");
+    events_.Meta("thread_sort_index", number.pid, row, R"("sort_index":)" + std::to_string(row));
   }
 
   const std::string& HeadOf(uint32_t item) {
@@ -103,7 +89,7 @@ class CoreWriter {
 
   void Slice(uint32_t pid, size_t tid, uint32_t index, uint64_t start, uint64_t end) {
     const Instruction& record = log_.instructions[index];
-    Comma();
+    events_.Begin();
     out_ += HeadOf(items_[index]);
     AppendDetail(log_, index, out_);
     out_.append(R"(","pc_addr":"0x)");
@@ -140,7 +126,7 @@ class CoreWriter {
 
   void FlowEnd(const kerf_log::Sync& sync, uint64_t id, char phase, uint32_t index,
                uint64_t fixed) {
-    Comma();
+    events_.Begin();
     out_.append(R"({"cat":")").append(PipeName(static_cast<Pipe>(sync.source))).append("To");
     out_.append(PipeName(static_cast<Pipe>(sync.destination))).append(R"(","id":")");
     AppendNumber(out_, id);
@@ -161,7 +147,7 @@ class CoreWriter {
   const std::vector<uint32_t>& items_;
   TextFile& file_;
   std::string& out_;
-  bool first_ = true;
+  EventList events_{out_};
   std::vector<uint8_t> rows_;
   std::vector<std::string> heads_;
 };

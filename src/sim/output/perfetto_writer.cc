@@ -1,6 +1,7 @@
 // For ui.perfetto.dev: a process per core, rows that do not overlap, lanes in the order of the
 // data's way. Scalar work and flags are left out, except the waits that really waited and what they
 // waited for.
+#include "sim/output/event_list.h"
 #include "sim/output/rows.h"
 #include "sim/output/trace_writer.h"
 
@@ -25,24 +26,6 @@ class PerfettoWriter {
   }
 
  private:
-  void Comma() {
-    if (!first_) out_ += ',';
-    first_ = false;
-  }
-
-  void Meta(const char* what, uint32_t pid, uint64_t tid, const std::string& args) {
-    Comma();
-    out_.append(R"({"args":{)")
-        .append(args)
-        .append(R"(},"name":")")
-        .append(what)
-        .append(R"(","ph":"M","pid":)");
-    AppendNumber(out_, pid);
-    out_.append(R"(,"tid":)");
-    AppendNumber(out_, tid);
-    out_ += '}';
-  }
-
   // Sets that a wait stood still for.
   void MarkSets(uint32_t core) {
     const auto& times = in_.timing.cores[core].times;
@@ -65,8 +48,8 @@ class PerfettoWriter {
   Status WriteCore(uint32_t core, uint32_t pid) {
     MarkSets(core);
     rows_.assign(waited_.size(), 0);
-    Meta("process_name", pid, 0, R"("name":")" + in_.log.cores[core].Name() + "\"");
-    Meta("process_sort_index", pid, 0, R"("sort_index":)" + std::to_string(pid));
+    events_.Meta("process_name", pid, 0, R"("name":")" + in_.log.cores[core].Name() + "\"");
+    events_.Meta("process_sort_index", pid, 0, R"("sort_index":)" + std::to_string(pid));
     for (uint32_t lane = 0; lane < std::size(kOrder); ++lane)
       KERF_RETURN_IF_ERROR(WriteLane(core, pid, lane));
     return WriteFlows(core, pid);
@@ -87,10 +70,10 @@ class PerfettoWriter {
       const uint64_t tid = uint64_t{lane + 1} * kRowsOfALane + row;
       if (fresh) {
         const std::string name = PipeName(kOrder[lane]);
-        Meta(
+        events_.Meta(
             "thread_name", pid, tid,
             R"("name":")" + (row == 0 ? name : name + " (" + std::to_string(row + 1) + ")") + "\"");
-        Meta("thread_sort_index", pid, tid, R"("sort_index":)" + std::to_string(tid));
+        events_.Meta("thread_sort_index", pid, tid, R"("sort_index":)" + std::to_string(tid));
       }
       rows_[i] = static_cast<uint32_t>(tid);
       Slice(core, i, pid, tid, start, end);
@@ -104,7 +87,7 @@ class PerfettoWriter {
     const CoreLog& log = in_.log.cores[core];
     const InstructionTime& time = in_.timing.cores[core].times[index];
     const Instruction& record = log.instructions[index];
-    Comma();
+    events_.Begin();
     out_.append(R"({"args":{"code":")").append(in_.code[record.site]).append(R"(","detail":")");
     AppendDetail(log, index, out_);
     out_ += '"';
@@ -140,7 +123,7 @@ class PerfettoWriter {
   }
 
   void FlowEnd(const char* phase, uint32_t pid, uint64_t tid, uint64_t fixed) {
-    Comma();
+    events_.Begin();
     out_.append(R"({"cat":"flag","id":)");
     AppendNumber(out_, flows_);
     out_.append(R"(,"name":"flag","ph":")").append(phase).append(R"(","pid":)");
@@ -155,7 +138,7 @@ class PerfettoWriter {
   const TraceInput& in_;
   TextFile& file_;
   std::string& out_;
-  bool first_ = true;
+  EventList events_{out_};
   uint64_t flows_ = 1;
   std::vector<bool> waited_;
   std::vector<uint32_t> rows_;
