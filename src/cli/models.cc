@@ -21,11 +21,17 @@ namespace {
 
 constexpr char kDefaultModel[] = "synth";
 
-Result<llm::PriceTable> OwnPrices() {
+// kerf's own, and those of the user's file, which win.
+Result<llm::PriceTable> Prices(FileSystem& fs, const std::string& path) {
+  llm::PriceTable prices;
   for (const resource::File& file : resource::Files("prices/models.json")) {
-    return llm::PriceTable::Parse(file.bytes, std::string(file.path));
+    KERF_ASSIGN_OR_RETURN(prices, llm::PriceTable::Parse(file.bytes, std::string(file.path)));
   }
-  return llm::PriceTable();
+  if (path.empty()) return prices;
+  KERF_ASSIGN_OR_RETURN(const std::string text, fs.ReadFile(path));
+  KERF_ASSIGN_OR_RETURN(const llm::PriceTable more, llm::PriceTable::Parse(text, path));
+  prices.Add(more);
+  return prices;
 }
 
 llm::BudgetLimits Limits(const Config& config) {
@@ -143,7 +149,7 @@ Status Models::Add(const std::string& name, const Config& config) {
 }
 
 Result<std::unique_ptr<Models>> Models::Make(const Config& config, const Ports& ports) {
-  KERF_ASSIGN_OR_RETURN(llm::PriceTable prices, OwnPrices());
+  KERF_ASSIGN_OR_RETURN(llm::PriceTable prices, Prices(ports.fs, config.prices));
   std::unique_ptr<Models> models(new Models(ports, std::move(prices), Limits(config)));
   models->default_ = config.model.empty() ? kDefaultModel : config.model;
   models->name_of_ = config.agent_model_config;

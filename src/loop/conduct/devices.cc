@@ -25,8 +25,9 @@ Result<Devices> Devices::Open(const std::string& backend, int cpu_threads, Clock
   return Devices(std::move(pool), size);
 }
 
-Result<device::Lease> Devices::Acquire(const std::string& purpose, std::stop_token stop) {
-  return pool_->Acquire({.purpose = purpose, .stop = std::move(stop)});
+Result<device::Lease> Devices::Acquire(const std::string& purpose, std::stop_token stop,
+                                       std::optional<std::chrono::milliseconds> timeout) {
+  return pool_->Acquire({.purpose = purpose, .timeout = timeout, .stop = std::move(stop)});
 }
 
 }  // namespace kerf::conduct

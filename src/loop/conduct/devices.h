@@ -1,7 +1,9 @@
 // The devices of one backend, to judge candidates on.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -17,7 +19,9 @@ class Devices {
   // default. kUnavailable when there is no such device.
   static Result<Devices> Open(const std::string& backend, int cpu_threads, Clock& clock);
 
-  Result<device::Lease> Acquire(const std::string& purpose, std::stop_token stop);
+  // kTimeout when none became free in time; without one it waits for ever.
+  Result<device::Lease> Acquire(const std::string& purpose, std::stop_token stop,
+                                std::optional<std::chrono::milliseconds> timeout);
   [[nodiscard]] size_t size() const { return size_; }
 
  private:

@@ -1,6 +1,9 @@
 #include "loop/conduct/driver.h"
 
+#include <fmt/core.h>
+
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -13,12 +16,13 @@ void Driver::Inbox::Post(Answer answer) {
   arrived.notify_one();
 }
 
-Driver::Driver(ModelOf model_of, Judge& judge, Observer& observer)
-    : model_of_(std::move(model_of)), judge_(judge), observer_(observer) {}
+Driver::Driver(ModelOf model_of, Judge& judge, Observer& observer, Options options)
+    : model_of_(std::move(model_of)), judge_(judge), observer_(observer), options_(options) {}
 
 std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
                                      const std::function<bool()>& interrupted) {
   outcomes_.assign(tasks.size(), {});
+  prepared_.clear();
   size_t running = 0;
   for (size_t i = 0; i < tasks.size(); ++i) running += Advance(i, *tasks[i]) ? 1 : 0;
   const TaskOf task_of = [&](size_t index) -> Task& { return *tasks[index]; };
@@ -30,6 +34,7 @@ std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
 
 void Driver::Run(const Source& source, size_t at_once, const std::function<bool()>& interrupted) {
   outcomes_.clear();
+  prepared_.clear();
   std::map<size_t, std::unique_ptr<Task>> running;
   const TaskOf task_of = [&](size_t index) -> Task& { return *running.at(index); };
   for (bool more = true; more || !running.empty();) {
@@ -65,6 +70,10 @@ std::optional<size_t> Driver::Turn(const TaskOf& task_of,
   }
   const size_t index = answer->task;
   Task& task = task_of(index);
+  if (const auto* what = std::get_if<std::string>(&answer->what)) {
+    observer_.Waiting(index, task, *what);
+    return std::nullopt;
+  }
   const Status taken = Take(task, std::move(*answer));
   if (!taken.ok()) {
     outcomes_[index].error = taken.error();
@@ -89,27 +98,58 @@ bool Driver::Advance(size_t index, Task& task) {
       End(index, task);
       return false;
     case Task::Work::Kind::kVerify:
-      observer_.Judging(index, task);
-      judge_.Verify(task.spec(), std::move(work->candidate),
-                    [inbox = inbox_, index](Result<Judgement> judgement) {
-                      inbox->Post({index, std::move(judgement)});
-                    });
+      Verify(index, task, std::move(*work));
       return true;
     case Task::Work::Kind::kAsk:
-      observer_.Asked(index, task, work->request.agent);
-      llm::Provider& model = model_of_(work->request.agent);
-      model.Ask(std::move(work->request), [inbox = inbox_, index](Result<llm::Reply> reply) {
-        inbox->Post({index, std::move(reply)});
-      });
+      Ask(index, task, std::move(*work));
       return true;
   }
   return false;
+}
+
+void Driver::Verify(size_t index, Task& task, Task::Work work) {
+  observer_.Judging(index, task);
+  if (work.known.has_value()) {
+    inbox_->Post({index, Result<Judgement>(std::move(*work.known))});
+    return;
+  }
+  judge_.Verify(
+      task.spec(), std::move(work.candidate),
+      [inbox = inbox_, index](Result<Judgement> judgement) {
+        inbox->Post({index, std::move(judgement)});
+      },
+      [inbox = inbox_, index](const std::string& what) {
+        inbox->Post({index, what});
+      });
+}
+
+void Driver::Ask(size_t index, Task& task, Task::Work work) {
+  if (options_.prepare && prepared_.insert(index).second) {
+    // Its Next() gives the same work again.
+    observer_.Preparing(index, task);
+    judge_.Prepare(task.spec(), [inbox = inbox_, index](Status ready) {
+      inbox->Post({index, std::move(ready)});
+    });
+    return;
+  }
+  observer_.Asked(index, task, work.request.agent);
+  work.request.on_wait = [inbox = inbox_, index](double seconds, const std::string& why) {
+    inbox->Post({index, fmt::format("tries again in {:.0f} s: {}", std::ceil(seconds), why)});
+  };
+  llm::Provider& model = model_of_(work.request.agent);
+  model.Ask(std::move(work.request), [inbox = inbox_, index](Result<llm::Reply> reply) {
+    inbox->Post({index, std::move(reply)});
+  });
 }
 
 Status Driver::Take(Task& task, Answer answer) {
   if (auto* reply = std::get_if<Result<llm::Reply>>(&answer.what)) {
     if (reply->ok()) observer_.Answered(answer.task, task, **reply);
     return task.TakeReply(std::move(*reply));
+  }
+  if (const auto* ready = std::get_if<Status>(&answer.what)) {
+    if (!ready->ok()) task.Fail(ready->error(), "it cannot be judged");
+    return {};
   }
   auto& judgement = std::get<Result<Judgement>>(answer.what);
   if (judgement.ok()) observer_.Judged(answer.task, task, *judgement);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,6 +26,10 @@ class Observer {
   virtual void Asked(size_t task, const Task& state, const std::string& agent) = 0;
   virtual void Answered(size_t task, const Task& state, const llm::Reply& reply) = 0;
   virtual void Judging(size_t task, const Task& state) = 0;
+  // Its reference is run, before a model is asked.
+  virtual void Preparing(size_t task, const Task& state) = 0;
+  // What it waits for: a device, the next try at an endpoint.
+  virtual void Waiting(size_t task, const Task& state, const std::string& what) = 0;
   virtual void Judged(size_t task, const Task& state, const Judgement& judgement) = 0;
   virtual void Ended(size_t task, const Task& state, const TaskOutcome& outcome) = 0;
   // Every so often while nothing happens, so that a clock on the screen can move.
@@ -36,7 +41,11 @@ class Driver {
   // Which model answers an agent ("aul_designer", "conductor_check" …).
   using ModelOf = std::function<llm::Provider&(const std::string& agent)>;
 
-  Driver(ModelOf model_of, Judge& judge, Observer& observer);
+  struct Options {
+    // Find out whether a task can be judged before its first question: models cost money.
+    bool prepare = false;
+  };
+  Driver(ModelOf model_of, Judge& judge, Observer& observer, Options options);
 
   // Until all tasks have ended. When `interrupted` says so, no more work is given out, and what is
   // under way is waited for; the caller stops models and judge.
@@ -53,7 +62,8 @@ class Driver {
  private:
   struct Answer {
     size_t task = 0;
-    std::variant<Result<llm::Reply>, Result<Judgement>> what;
+    // A Status: the judge has prepared it. A string: what it waits for.
+    std::variant<Result<llm::Reply>, Result<Judgement>, Status, std::string> what;
   };
   // Shared with the callbacks, which may outlive a Run that failed.
   struct Inbox {
@@ -70,13 +80,17 @@ class Driver {
   std::optional<size_t> Turn(const TaskOf& task_of, const std::function<bool()>& interrupted);
   // Gives out the next work of a task; false when it has ended.
   bool Advance(size_t index, Task& task);
+  void Verify(size_t index, Task& task, Task::Work work);
+  void Ask(size_t index, Task& task, Task::Work work);
   Status Take(Task& task, Answer answer);
   void End(size_t index, Task& task);
 
   const ModelOf model_of_;
   Judge& judge_;
   Observer& observer_;
+  const Options options_;
   std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
+  std::set<size_t> prepared_;  // or being prepared
   std::vector<TaskOutcome> outcomes_;
 };
 

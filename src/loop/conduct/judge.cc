@@ -48,19 +48,36 @@ JudgePool::~JudgePool() {
   threads_.clear();
 }
 
-void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done) {
+void JudgePool::Job::Refuse(const Error& error) const {
+  if (done) return done(error);
+  ready(error);
+}
+
+void JudgePool::Enqueue(Job job) {
   {
     const std::lock_guard lock(mu_);
     if (!stopped_) {
-      jobs_.push_back({spec, std::move(candidate), std::move(done)});
+      // A verdict lets its task go on; a reference only lets another one begin.
+      const auto place = job.done ? std::find_if(jobs_.begin(), jobs_.end(),
+                                                 [](const Job& other) { return !other.done; })
+                                  : jobs_.end();
+      jobs_.insert(place, std::move(job));
       has_jobs_.notify_one();
       return;
     }
   }
-  done(Unavailable("stopped"));
+  job.Refuse(Unavailable("stopped"));
 }
 
-Status JudgePool::PrepareTask(const TaskSpec& spec) {
+void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) {
+  Enqueue({spec, std::move(candidate), std::move(done), std::move(tell), {}});
+}
+
+void JudgePool::Prepare(const TaskSpec& spec, Ready ready) {
+  Enqueue({spec, {}, {}, {}, std::move(ready)});
+}
+
+Status JudgePool::MakeReference(const TaskSpec& spec) {
   KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(spec));
   return PrepareReference(std::move(task), options_.request, ports_);
 }
@@ -73,7 +90,7 @@ void JudgePool::Stop() {
     waiting.swap(jobs_);
   }
   for (std::jthread& thread : threads_) thread.request_stop();
-  for (Job& job : waiting) job.done(Unavailable("stopped"));
+  for (const Job& job : waiting) job.Refuse(Unavailable("stopped"));
 }
 
 void JudgePool::Work(const std::stop_token& stop) {
@@ -85,16 +102,19 @@ void JudgePool::Work(const std::stop_token& stop) {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    job.done(Run(job, stop));
+    if (job.done) {
+      job.done(Run(job, stop));
+    } else {
+      job.ready(MakeReference(job.spec));
+    }
   }
 }
 
 Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
   const std::string task_key =
       Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type;
-  if (!on_cpu_) KERF_RETURN_IF_ERROR(Prepare(task_key, job));
-  KERF_ASSIGN_OR_RETURN(const device::Lease lease,
-                        devices_.Acquire("kerf run " + job.spec.op_name, stop));
+  if (!on_cpu_) KERF_RETURN_IF_ERROR(MakeReferenceOnce(task_key, job));
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
   const device::Device& device = lease.device();
   const std::string key = task_key + device.id.ToString();
   KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
@@ -106,15 +126,27 @@ Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
   return judgement;
 }
 
+// Somebody else may hold every device for long: whoever waits is told.
+Result<device::Lease> JudgePool::Acquire(const Job& job, const std::stop_token& stop) {
+  const std::string purpose = "kerf run " + job.spec.op_name;
+  Result<device::Lease> lease = devices_.Acquire(purpose, stop, std::chrono::seconds(1));
+  if (lease.ok() || lease.error().code != ErrorCode::kTimeout) return lease;
+  if (job.tell) {
+    job.tell("waits for a free " + options_.request.backend +
+             " device (kerf devices shows who has them)");
+  }
+  return devices_.Acquire(purpose, stop, std::nullopt);
+}
+
 // Before there is a device: others may use it meanwhile.
-Status JudgePool::Prepare(const std::string& key, const Job& job) {
+Status JudgePool::MakeReferenceOnce(const std::string& key, const Job& job) {
   {
     const std::lock_guard lock(mu_);
     const bool warm = std::any_of(idle_.begin(), idle_.end(),
                                   [&](const Idle& idle) { return idle.key.starts_with(key); });
     if (warm) return {};
   }
-  return PrepareTask(job.spec);
+  return MakeReference(job.spec);
 }
 
 Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,

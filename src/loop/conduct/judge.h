@@ -23,10 +23,15 @@ namespace kerf::conduct {
 class Judge {
  public:
   using Done = std::function<void(Result<Judgement>)>;
+  using Ready = std::function<void(Status)>;
+  using Tell = std::function<void(const std::string&)>;  // what is waited for; from any thread
 
   virtual ~Judge() = default;
   // Calls `done` exactly once, from any thread.
-  virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done) = 0;
+  virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) = 0;
+  // Whether the task can be judged at all, for whoever is about to pay a model. Calls `ready`
+  // exactly once, from any thread.
+  virtual void Prepare(const TaskSpec& spec, Ready ready) = 0;
   // What waits ends at once with an error; what runs is finished. Thread-safe.
   virtual void Stop() = 0;
 };
@@ -47,18 +52,20 @@ class JudgePool : public Judge {
                                                  VerifyPorts ports);
   ~JudgePool() override;
 
-  void Verify(const TaskSpec& spec, Candidate candidate, Done done) override;
+  void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) override;
+  // Runs the task's reference into the cache.
+  void Prepare(const TaskSpec& spec, Ready ready) override;
   void Stop() override;
-
-  // Runs the task's reference into the cache, so that one that does not run is found before a
-  // model is paid.
-  Status PrepareTask(const TaskSpec& spec);
 
  private:
   struct Job {
     TaskSpec spec;
     Candidate candidate;
-    Done done;
+    Done done;  // empty: it is only prepared
+    Tell tell;
+    Ready ready;
+
+    void Refuse(const Error& error) const;
   };
   struct Idle {
     std::string key;
@@ -67,8 +74,11 @@ class JudgePool : public Judge {
 
   JudgePool(Options options, VerifyPorts ports, Devices devices);
   void Work(const std::stop_token& stop);
+  void Enqueue(Job job);
   Result<Judgement> Run(const Job& job, const std::stop_token& stop);
-  Status Prepare(const std::string& key, const Job& job);
+  Result<device::Lease> Acquire(const Job& job, const std::stop_token& stop);
+  Status MakeReference(const TaskSpec& spec);
+  Status MakeReferenceOnce(const std::string& key, const Job& job);
   Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
                                 const device::Device& device);
   void GiveBack(const std::string& key, VerifySetup setup);
@@ -79,7 +89,7 @@ class JudgePool : public Judge {
   Devices devices_;
   std::mutex mu_;
   std::condition_variable_any has_jobs_;
-  std::deque<Job> jobs_;               // guarded by mu_
+  std::deque<Job> jobs_;               // guarded by mu_; those with a candidate first
   std::list<Idle> idle_;               // guarded by mu_; most recently used first
   bool stopped_ = false;               // guarded by mu_
   std::vector<std::jthread> threads_;  // last: they use everything above
