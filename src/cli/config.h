@@ -34,6 +34,7 @@ struct Config {
   std::string prices;                           // a file beside kerf's own
   std::map<std::string, std::string> docs_dir;  // "designer", "coder" → a folder
   std::string task_type = "precision_only";
+  std::string first;  // "synth", "model": who writes the first candidate; empty: synth to be beaten
   int64_t limit_steps = 10;
   int64_t jobs = 0;  // 0: from the machine
   std::optional<int64_t> max_tokens_total;

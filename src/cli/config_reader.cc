@@ -31,7 +31,7 @@ class Reader {
         "model",   "agent_model_config", "presets",     "log_dir",  "language",
         "prompts", "profile_settings",   "limit_steps", "max_step", "task_type",
         "jobs",    "max_tokens_total",   "max_cost",    "docs_dir", "default_preset",
-        "prices",  "verify_timeout"};
+        "prices",  "verify_timeout",     "first"};
     return keys;
   }
 
@@ -104,6 +104,11 @@ class Reader {
       config_.prices = ExpandHome(Text(node));
     } else if (key == "task_type") {
       config_.task_type = Text(node);
+    } else if (key == "first") {
+      config_.first = Text(node);
+      if (config_.first != "synth" && config_.first != "model") {
+        Refuse(node, "first must be synth or model");
+      }
     } else if (key == "limit_steps" || key == "max_step") {
       config_.limit_steps = Count(node);
       return Note("limit_steps", node);

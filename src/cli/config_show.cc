@@ -36,6 +36,7 @@ std::vector<Row> Rows(const Config& config) {
                            {"prompts", config.prompts},
                            {"prices", config.prices},
                            {"task_type", config.task_type},
+                           {"first", config.first},
                            {"limit_steps", std::to_string(config.limit_steps)},
                            {"jobs", config.jobs == 0 ? "" : std::to_string(config.jobs)}};
   rows.push_back({"max_tokens_total", config.max_tokens_total.has_value()

@@ -128,6 +128,7 @@ Result<Config> RunConfig(const Args& args, FileSystem& fs) {
   take("--model", "model", config.model);
   take("--task-type", "task_type", config.task_type);
   take("--prompts", "prompts", config.prompts);
+  take("--first", "first", config.first);
   const auto count = [&](const char* flag, const char* key, int64_t& into) {
     if (!args.GetNumber(flag).has_value()) return;
     into = *args.GetNumber(flag);

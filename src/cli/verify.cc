@@ -116,7 +116,8 @@ Result<Bench> SetUp(const Args& args, const VerifyRequest& request, Context& con
   if (request.backend == "cuda") {
     KERF_ASSIGN_OR_RETURN(bench.devices, conduct::Devices::Open("cuda", 0, context.clock));
     context.out.Progress("waiting for a GPU");
-    KERF_ASSIGN_OR_RETURN(device::Lease lease, bench.devices->Acquire("kerf verify", {}, std::nullopt));
+    KERF_ASSIGN_OR_RETURN(device::Lease lease,
+                          bench.devices->Acquire("kerf verify", {}, std::nullopt));
     bench.lease.emplace(std::move(lease));
   }
   const device::Device* device = bench.lease.has_value() ? &bench.lease->device() : nullptr;
