@@ -111,18 +111,40 @@ void JudgePool::Work(const std::stop_token& stop) {
 }
 
 Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
-  const std::string task_key =
-      Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type;
-  if (!on_cpu_) KERF_RETURN_IF_ERROR(MakeReferenceOnce(task_key, job));
-  KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
-  const device::Device& device = lease.device();
-  const std::string key = task_key + device.id.ToString();
-  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
+  const std::string key = Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type;
+  if (on_cpu_) {
+    // References, builds and comparisons use the processors too: they belong to the slot.
+    KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+    KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job));
+    KERF_ASSIGN_OR_RETURN(Judgement judgement, Judged(job, lease.device(), setup));
+    GiveBack(key, std::move(setup));
+    return judgement;
+  }
+  // A GPU is held only for what runs on it.
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job));
+  KERF_RETURN_IF_ERROR(setup.verifier->WorkAhead(job.candidate));
+  Result<Judgement> judgement = Error{};
+  {
+    KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+    const device::Device& device = lease.device();
+    const device::Device& example = devices_.example();
+    if (device.arch != example.arch || device.chip != example.chip) {
+      KERF_ASSIGN_OR_RETURN(VerifySetup other, NewSetup(job, device));
+      return Judged(job, device, other);
+    }
+    setup.verifier->UseDevice(CudaName(device));
+    judgement = Judged(job, device, setup);
+  }
+  if (judgement.ok()) GiveBack(key, std::move(setup));
+  return judgement;
+}
+
+Result<Judgement> JudgePool::Judged(const Job& job, const device::Device& device,
+                                    VerifySetup& setup) {
   Judgement judgement;
   KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.verifier->Verify(job.candidate));
   judgement.seeds = setup.seeds;
   judgement.device = device.id.ToString();
-  GiveBack(key, std::move(setup));
   return judgement;
 }
 
@@ -138,19 +160,7 @@ Result<device::Lease> JudgePool::Acquire(const Job& job, const std::stop_token& 
   return devices_.Acquire(purpose, stop, std::nullopt);
 }
 
-// Before there is a device: others may use it meanwhile.
-Status JudgePool::MakeReferenceOnce(const std::string& key, const Job& job) {
-  {
-    const std::lock_guard lock(mu_);
-    const bool warm = std::any_of(idle_.begin(), idle_.end(),
-                                  [&](const Idle& idle) { return idle.key.starts_with(key); });
-    if (warm) return {};
-  }
-  return MakeReference(job.spec);
-}
-
-Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
-                                         const device::Device& device) {
+Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job) {
   {
     const std::lock_guard lock(mu_);
     const auto found =
@@ -161,11 +171,14 @@ Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
       return setup;
     }
   }
+  return NewSetup(job, devices_.example());
+}
+
+Result<VerifySetup> JudgePool::NewSetup(const Job& job, const device::Device& device) {
   VerifyRequest request = options_.request;
   request.profile = job.spec.task_type == "profile";
   KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
-  const bool gpu = device.backend() != device::Backend::kCpu;
-  return SetUpVerification(std::move(task), request, gpu ? &device : nullptr, ports_);
+  return SetUpVerification(std::move(task), request, on_cpu_ ? nullptr : &device, ports_);
 }
 
 void JudgePool::GiveBack(const std::string& key, VerifySetup setup) {

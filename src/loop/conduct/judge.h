@@ -78,9 +78,10 @@ class JudgePool : public Judge {
   Result<Judgement> Run(const Job& job, const std::stop_token& stop);
   Result<device::Lease> Acquire(const Job& job, const std::stop_token& stop);
   Status MakeReference(const TaskSpec& spec);
-  Status MakeReferenceOnce(const std::string& key, const Job& job);
-  Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
-                                const device::Device& device);
+  Result<Judgement> Judged(const Job& job, const device::Device& device, VerifySetup& setup);
+  // A verifier that is kept from an earlier candidate of the task, or a new one.
+  Result<VerifySetup> TakeSetup(const std::string& key, const Job& job);
+  Result<VerifySetup> NewSetup(const Job& job, const device::Device& device);
   void GiveBack(const std::string& key, VerifySetup setup);
 
   const Options options_;
