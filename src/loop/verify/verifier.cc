@@ -320,7 +320,7 @@ Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict
   perform.cold_cache = options_.cold_cache;
   perform.same_runner = python;
   if (options_.warmups > 0) perform.least_warmups = options_.warmups;
-  if (options_.rounds > 0) perform.least_rounds = options_.rounds;
+  if (options_.rounds > 0) perform.least_rounds = perform.fewest_rounds = options_.rounds;
   perform.most_rounds = std::max(perform.most_rounds, perform.least_rounds);
   if (options_.backend == "cuda") {
     // Runners of GPUs flush the device's cache themselves.
