@@ -7,14 +7,8 @@
 
 namespace kerf::conduct {
 
-void Driver::Inbox::Post(Answer answer) {
-  const std::lock_guard lock(mu);
-  answers.push_back(std::move(answer));
-  arrived.notify_one();
-}
-
-Driver::Driver(ModelOf model_of, Judge& judge, Observer& observer)
-    : model_of_(std::move(model_of)), judge_(judge), observer_(observer) {}
+Driver::Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer)
+    : dispatcher_(std::move(model_of), judge), observer_(observer) {}
 
 std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
                                      const std::function<bool()>& interrupted) {
@@ -48,22 +42,13 @@ void Driver::Run(const Source& source, size_t at_once, const std::function<bool(
 
 std::optional<size_t> Driver::Turn(const TaskOf& task_of,
                                    const std::function<bool()>& interrupted) {
-  std::optional<Answer> answer;
-  {
-    std::unique_lock lock(inbox_->mu);
-    inbox_->arrived.wait_for(lock, std::chrono::milliseconds(200),
-                             [&] { return !inbox_->answers.empty(); });
-    if (!inbox_->answers.empty()) {
-      answer = std::move(inbox_->answers.front());
-      inbox_->answers.pop_front();
-    }
-  }
+  std::optional<Dispatcher::Answer> answer = dispatcher_.Wait(std::chrono::milliseconds(200));
   const bool stop = interrupted();
   if (!answer.has_value()) {
     observer_.Idle();
     return std::nullopt;
   }
-  const size_t index = answer->task;
+  const size_t index = answer->who;
   Task& task = task_of(index);
   const Status taken = Take(task, std::move(*answer));
   if (!taken.ok()) {
@@ -90,29 +75,23 @@ bool Driver::Advance(size_t index, Task& task) {
       return false;
     case Task::Work::Kind::kVerify:
       observer_.Judging(index, task);
-      judge_.Verify(task.spec(), std::move(work->candidate),
-                    [inbox = inbox_, index](Result<Judgement> judgement) {
-                      inbox->Post({index, std::move(judgement)});
-                    });
+      dispatcher_.Verify(index, task.spec(), std::move(work->candidate));
       return true;
     case Task::Work::Kind::kAsk:
       observer_.Asked(index, task, work->request.agent);
-      llm::Provider& model = model_of_(work->request.agent);
-      model.Ask(std::move(work->request), [inbox = inbox_, index](Result<llm::Reply> reply) {
-        inbox->Post({index, std::move(reply)});
-      });
+      dispatcher_.Ask(index, std::move(work->request));
       return true;
   }
   return false;
 }
 
-Status Driver::Take(Task& task, Answer answer) {
+Status Driver::Take(Task& task, Dispatcher::Answer answer) {
   if (auto* reply = std::get_if<Result<llm::Reply>>(&answer.what)) {
-    if (reply->ok()) observer_.Answered(answer.task, task, **reply);
+    if (reply->ok()) observer_.Answered(answer.who, task, **reply);
     return task.TakeReply(std::move(*reply));
   }
   auto& judgement = std::get<Result<Judgement>>(answer.what);
-  if (judgement.ok()) observer_.Judged(answer.task, task, *judgement);
+  if (judgement.ok()) observer_.Judged(answer.who, task, *judgement);
   return task.TakeJudgement(std::move(judgement));
 }
 

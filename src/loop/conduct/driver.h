@@ -2,17 +2,14 @@
 // in the order in which they come.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "llm/provider.h"
+#include "loop/conduct/dispatcher.h"
 #include "loop/conduct/judge.h"
 #include "loop/conduct/task.h"
 
@@ -33,10 +30,7 @@ class Observer {
 
 class Driver {
  public:
-  // Which model answers an agent ("aul_designer", "conductor_check" …).
-  using ModelOf = std::function<llm::Provider&(const std::string& agent)>;
-
-  Driver(ModelOf model_of, Judge& judge, Observer& observer);
+  Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer);
 
   // Until all tasks have ended. When `interrupted` says so, no more work is given out, and what is
   // under way is waited for; the caller stops models and judge.
@@ -51,32 +45,17 @@ class Driver {
   void Run(const Source& source, size_t at_once, const std::function<bool()>& interrupted);
 
  private:
-  struct Answer {
-    size_t task = 0;
-    std::variant<Result<llm::Reply>, Result<Judgement>> what;
-  };
-  // Shared with the callbacks, which may outlive a Run that failed.
-  struct Inbox {
-    std::mutex mu;
-    std::condition_variable arrived;
-    std::deque<Answer> answers;  // guarded by mu
-
-    void Post(Answer answer);
-  };
-
   using TaskOf = std::function<Task&(size_t index)>;
   // Waits for an answer and gives out the next work of its task. The task's number when it has
   // ended.
   std::optional<size_t> Turn(const TaskOf& task_of, const std::function<bool()>& interrupted);
   // Gives out the next work of a task; false when it has ended.
   bool Advance(size_t index, Task& task);
-  Status Take(Task& task, Answer answer);
+  Status Take(Task& task, Dispatcher::Answer answer);
   void End(size_t index, Task& task);
 
-  const ModelOf model_of_;
-  Judge& judge_;
+  Dispatcher dispatcher_;
   Observer& observer_;
-  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   std::vector<TaskOutcome> outcomes_;
 };
 

@@ -41,6 +41,7 @@ class FakeJudge : public Judge {
     judgement.seeds = {1};
     done(std::move(judgement));
   }
+  void Prepare(const TaskSpec& /*spec*/, std::function<void(Status)> done) override { done({}); }
   void Stop() override {}
 
   [[nodiscard]] size_t asked() const { return asked_; }

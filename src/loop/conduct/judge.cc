@@ -17,6 +17,11 @@ Result<task::TaskFile> TaskOf(const TaskSpec& spec) {
   return task;
 }
 
+// What tells verifiers apart.
+std::string KeyOf(const TaskSpec& spec) {
+  return Sha256Hex(spec.task_desc + '\0' + spec.label) + spec.framework + spec.task_type;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<JudgePool>> JudgePool::Open(const std::string& backend, Options options,
@@ -49,15 +54,31 @@ JudgePool::~JudgePool() {
 }
 
 void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done) {
+  Add({spec, std::move(candidate), std::move(done), {}});
+}
+
+void JudgePool::Prepare(const TaskSpec& spec, std::function<void(Status)> done) {
+  Add({spec, {}, {}, std::move(done)});
+}
+
+void JudgePool::Add(Job job) {
   {
     const std::lock_guard lock(mu_);
     if (!stopped_) {
-      jobs_.push_back({spec, std::move(candidate), std::move(done)});
+      jobs_.push_back(std::move(job));
       has_jobs_.notify_one();
       return;
     }
   }
-  done(Unavailable("stopped"));
+  End(job, Unavailable("stopped"));
+}
+
+void JudgePool::End(const Job& job, const Error& error) {
+  if (job.prepared) {
+    job.prepared(error);
+  } else {
+    job.done(error);
+  }
 }
 
 Status JudgePool::PrepareTask(const TaskSpec& spec) {
@@ -73,7 +94,7 @@ void JudgePool::Stop() {
     waiting.swap(jobs_);
   }
   for (std::jthread& thread : threads_) thread.request_stop();
-  for (Job& job : waiting) job.done(Unavailable("stopped"));
+  for (const Job& job : waiting) End(job, Unavailable("stopped"));
 }
 
 void JudgePool::Work(const std::stop_token& stop) {
@@ -85,21 +106,36 @@ void JudgePool::Work(const std::stop_token& stop) {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    job.done(Run(job, stop));
+    if (job.prepared) {
+      job.prepared(RunPrepare(job, stop));
+    } else {
+      job.done(Run(job, stop));
+    }
   }
 }
 
+Status JudgePool::RunPrepare(const Job& job, const std::stop_token& stop) {
+  if (!verify::IsTestCode(job.spec.task_desc)) return PrepareTask(job.spec);
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease,
+                        devices_.Acquire("kerf " + job.spec.op_name, stop));
+  const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
+  const Status checked = setup.drive->CheckLabel();
+  GiveBack(key, std::move(setup));
+  return checked;
+}
+
 Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
-  const std::string task_key =
-      Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type;
-  if (!on_cpu_) KERF_RETURN_IF_ERROR(Prepare(task_key, job));
+  const std::string task_key = KeyOf(job.spec);
+  const bool test = verify::IsTestCode(job.spec.task_desc);
+  if (!on_cpu_ && !test) KERF_RETURN_IF_ERROR(WarmUp(task_key, job));
   KERF_ASSIGN_OR_RETURN(const device::Lease lease,
                         devices_.Acquire("kerf run " + job.spec.op_name, stop));
   const device::Device& device = lease.device();
   const std::string key = task_key + device.id.ToString();
   KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
   Judgement judgement;
-  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.verifier->Verify(job.candidate));
+  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.Verify(job.candidate));
   judgement.seeds = setup.seeds;
   judgement.device = device.id.ToString();
   GiveBack(key, std::move(setup));
@@ -107,7 +143,7 @@ Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
 }
 
 // Before there is a device: others may use it meanwhile.
-Status JudgePool::Prepare(const std::string& key, const Job& job) {
+Status JudgePool::WarmUp(const std::string& key, const Job& job) {
   {
     const std::lock_guard lock(mu_);
     const bool warm = std::any_of(idle_.begin(), idle_.end(),
@@ -131,9 +167,12 @@ Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
   }
   VerifyRequest request = options_.request;
   request.profile = job.spec.task_type == "profile";
+  const device::Device* gpu = device.backend() != device::Backend::kCpu ? &device : nullptr;
+  if (verify::IsTestCode(job.spec.task_desc)) {
+    return SetUpTestVerification(job.spec.task_desc, job.spec.label, request, gpu, ports_);
+  }
   KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
-  const bool gpu = device.backend() != device::Backend::kCpu;
-  return SetUpVerification(std::move(task), request, gpu ? &device : nullptr, ports_);
+  return SetUpVerification(std::move(task), request, gpu, ports_);
 }
 
 void JudgePool::GiveBack(const std::string& key, VerifySetup setup) {

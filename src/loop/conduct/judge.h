@@ -27,6 +27,9 @@ class Judge {
   virtual ~Judge() = default;
   // Calls `done` exactly once, from any thread.
   virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done) = 0;
+  // Whether candidates of the task can be judged here: runs its reference, or its test with the
+  // label, into the cache. The Status says why not. Calls `done` exactly once, from any thread.
+  virtual void Prepare(const TaskSpec& spec, std::function<void(Status)> done) = 0;
   // What waits ends at once with an error; what runs is finished. Thread-safe.
   virtual void Stop() = 0;
 };
@@ -48,6 +51,7 @@ class JudgePool : public Judge {
   ~JudgePool() override;
 
   void Verify(const TaskSpec& spec, Candidate candidate, Done done) override;
+  void Prepare(const TaskSpec& spec, std::function<void(Status)> done) override;
   void Stop() override;
 
   // Runs the task's reference into the cache, so that one that does not run is found before a
@@ -59,6 +63,7 @@ class JudgePool : public Judge {
     TaskSpec spec;
     Candidate candidate;
     Done done;
+    std::function<void(Status)> prepared;  // instead of `done`: there is no candidate yet
   };
   struct Idle {
     std::string key;
@@ -66,9 +71,12 @@ class JudgePool : public Judge {
   };
 
   JudgePool(Options options, VerifyPorts ports, Devices devices);
+  void Add(Job job);
+  static void End(const Job& job, const Error& error);
   void Work(const std::stop_token& stop);
+  Status RunPrepare(const Job& job, const std::stop_token& stop);
   Result<Judgement> Run(const Job& job, const std::stop_token& stop);
-  Status Prepare(const std::string& key, const Job& job);
+  Status WarmUp(const std::string& key, const Job& job);
   Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
                                 const device::Device& device);
   void GiveBack(const std::string& key, VerifySetup setup);

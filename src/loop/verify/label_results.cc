@@ -20,23 +20,26 @@ LabelResults::LabelResults(const VerifierOptions& options, std::string label, st
                            std::chrono::milliseconds timeout)
     : options_(options), label_(std::move(label)), kind_(std::move(kind)), timeout_(timeout) {}
 
+bool LabelResults::Has(int64_t seed) {
+  if (golds_.count(seed) != 0) return true;
+  const std::string path = PathOf(seed);
+  Result<std::string> bytes = fs_->ReadFile(path);
+  if (!bytes.ok()) return false;
+  Result<TestResult> kept = ParseTestResult(*std::move(bytes));
+  if (!kept.ok()) return false;
+  TouchFile(path);
+  golds_[seed] = {{}, std::make_shared<const TestResult>(*std::move(kept))};
+  return true;
+}
+
 Result<LabelResults::Gold> LabelResults::Get(int64_t seed, WarmInterpreter& interpreter) {
-  const auto found = golds_.find(seed);
-  if (found != golds_.end()) return found->second;
+  if (Has(seed)) return golds_[seed];
   KERF_ASSIGN_OR_RETURN(Gold gold, Make(seed, interpreter));
   golds_[seed] = gold;
   return gold;
 }
 
-Result<LabelResults::Gold> LabelResults::Make(int64_t seed, WarmInterpreter& interpreter) {
-  const std::string path = PathOf(seed);
-  if (Result<std::string> bytes = fs_->ReadFile(path); bytes.ok()) {
-    if (Result<TestResult> kept = ParseTestResult(*std::move(bytes)); kept.ok()) {
-      TouchFile(path);
-      doubted_ = true;
-      return Gold{{}, std::make_shared<const TestResult>(*std::move(kept))};
-    }
-  }
+Result<LabelResults::Gold> LabelResults::Make(int64_t seed, WarmInterpreter& interpreter) const {
   KERF_ASSIGN_OR_RETURN(TestRun run, Run(seed, /*muted=*/false, interpreter));
   if (run.finding.bad()) {
     return Gold{{VerdictStatus::kUnsupported, "feature",
@@ -49,12 +52,11 @@ Result<LabelResults::Gold> LabelResults::Make(int64_t seed, WarmInterpreter& int
                  "the test leaves no result_gold with the label: its results are not judged"},
                 nullptr};
   }
-  if (!doubted_) {
+  if (golds_.empty()) {
     KERF_ASSIGN_OR_RETURN(Finding doubt, Doubt(*run.result, seed, interpreter));
     if (doubt.bad()) return Gold{std::move(doubt), nullptr};
-    doubted_ = true;
   }
-  Keep(path, run.result->bytes);
+  Keep(PathOf(seed), run.result->bytes);
   return Gold{{}, std::make_shared<const TestResult>(*std::move(run.result))};
 }
 

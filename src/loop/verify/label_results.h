@@ -44,12 +44,14 @@ class LabelResults {
   // The first one asked for is looked at closely: the same seed must give the same again, and
   // Triton kernels that do nothing must not.
   Result<Gold> Get(int64_t seed, WarmInterpreter& interpreter);
+  // Whether it is there already; Get() needs no interpreter then.
+  bool Has(int64_t seed);
   // A process with the label, to run the test in.
   Result<std::unique_ptr<Runner>> Start(int64_t seed, bool muted,
                                         WarmInterpreter& interpreter) const;
 
  private:
-  Result<Gold> Make(int64_t seed, WarmInterpreter& interpreter);
+  Result<Gold> Make(int64_t seed, WarmInterpreter& interpreter) const;
   Result<TestRun> Run(int64_t seed, bool muted, WarmInterpreter& interpreter) const;
   Result<Finding> Doubt(const TestResult& gold, int64_t seed, WarmInterpreter& interpreter) const;
   [[nodiscard]] std::string PathOf(int64_t seed) const;
@@ -61,7 +63,6 @@ class LabelResults {
   const std::string kind_;
   const std::chrono::milliseconds timeout_;
   const std::unique_ptr<FileSystem> fs_ = MakePosixFileSystem();
-  bool doubted_ = false;
   std::map<int64_t, Gold> golds_;
 };
 

@@ -72,6 +72,18 @@ Result<Verdict> TestDrive::Verify(const Candidate& candidate) {
   return verdict;
 }
 
+Status TestDrive::CheckLabel() {
+  if (label_.empty()) return InvalidInput("there is no label to hold results against");
+  const int64_t seed = options_.seeds.front();
+  if (label_.Has(seed)) return {};
+  Verdict verdict;
+  verdict.status = VerdictStatus::kPassed;
+  KERF_ASSIGN_OR_RETURN(WarmInterpreter* const interpreter, Scripts(verdict));
+  if (interpreter == nullptr) return Unavailable(verdict.summary);
+  KERF_ASSIGN_OR_RETURN(const LabelResults::Gold gold, label_.Get(seed, *interpreter));
+  return gold.finding.bad() ? Status(InvalidInput(gold.finding.text)) : Status();
+}
+
 Result<TestDrive::Start> TestDrive::Prepare(const Candidate& candidate, Verdict& verdict) {
   const bool cpu = options_.verifier.backend == "cpu";
   if (candidate.impl == Impl::kTriton && options_.verifier.backend != "ascend") {

@@ -42,6 +42,8 @@ class TestDrive {
   TestDrive(TestDriveOptions options, Clock& clock);
 
   Result<Verdict> Verify(const Candidate& candidate);
+  // Whether results can be judged at all; the Status says why not.
+  Status CheckLabel();
 
  private:
   // How to start the candidate with its test.
