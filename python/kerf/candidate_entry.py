@@ -335,9 +335,16 @@ class TestEntry(ExtensionEntry):
             return "bad_signature"
         return "raised"
 
+    def place(self, number):
+        """Of a script, the test begins behind the code."""
+        at = self.candidate.get("test_at", 0)
+        with open(self.candidate["path"], "rb") as file:
+            before = file.read(at).count(b"\n")
+        return f"line {number - before} of the test" if number > before else f"line {number} of the code"
+
     def explained(self, error, names):
         where = [one for one in traceback.extract_tb(error.__traceback__) if one.filename == self.candidate["path"]]
-        line = f" (line {where[-1].lineno} of the test)" if where else ""
+        line = f" ({self.place(where[-1].lineno)})" if where else ""
         text = str(error).split("\n\nInvoked with")[0].replace("\n", " ")
         bound = f"; bound: {', '.join(names)}" if names and self.reason(error) == "symbol_mismatch" else ""
         return f"{type(error).__name__}: {text}{line}{bound}"

@@ -21,12 +21,6 @@ std::string CpuArch() {
   return ::uname(&names) == 0 ? names.machine : "x86_64";
 }
 
-Impl DefaultImpl(const std::string& backend, const std::string& arch) {
-  if (backend == "cpu") return Impl::kCpp;
-  const std::vector<Impl> impls = task::ImplsOf(backend, arch);
-  return impls.empty() ? Impl::kTriton : impls.front();
-}
-
 bool LooksLikeSentence(FileSystem& fs, const std::string& text) {
   if (text.find(' ') == std::string::npos) return false;
   const auto info = fs.Stat(text);
@@ -106,6 +100,12 @@ Status FillIn(const Args& args, const RunMachine& machine, TaskSpec& spec) {
 }
 
 }  // namespace
+
+Impl DefaultImpl(const std::string& backend, const std::string& arch) {
+  if (backend == "cpu") return Impl::kCpp;
+  const std::vector<Impl> impls = task::ImplsOf(backend, arch);
+  return impls.empty() ? Impl::kTriton : impls.front();
+}
 
 bool IsSentence(const TaskSpec& spec) {
   return spec.task_desc.find("class Model") == std::string::npos;
