@@ -32,6 +32,8 @@ std::vector<std::pair<std::string, std::string>> OtherMembers(std::string_view r
     if (!cursor.ok() || kOwn.count(key) != 0) continue;
     std::string raw(value.raw);
     if (value.text()) raw = '"' + raw + '"';
+    const bool number = value.kind == RawValue::Kind::kNumber;
+    if (number && !dataset::NumberOf(value).has_value()) raw = "null";  // NaN and infinities
     others.emplace_back(dataset::Decoded(key), std::move(raw));
   }
   return others;
