@@ -35,6 +35,8 @@ std::string Quoted(const std::string& text) {
   return json;
 }
 
+constexpr char kSuspicious[] = "suspicious";
+
 std::string Word(bool value) { return value ? "true" : "false"; }
 
 // As a record of an earlier attempt says it, for one with the same code.
@@ -86,6 +88,13 @@ void Line::Begin(int64_t iteration, const CaseState& state, bool live) {
   trial_.line = index_;
   trial_.mode = plan_.mode;
   need_ = Need::kCode;
+  if (ports_.only_synth && !data_.is_task()) {
+    ended_ =
+        "kerf's synthesizer works from a label that is a task file with a Model; a model can do "
+        "it: --model openai:MODEL";
+    need_ = Need::kNothing;
+    return;
+  }
   if (index_ != 0 || plan_.mode != Mode::kFirst || plan_.last != nullptr) return;
   if (ports_.rules.use_predict && !data_.predict.empty()) {
     need_ = Need::kGiven;
@@ -300,7 +309,8 @@ Status Line::RecordFailure(const Error& error) {
 
 Result<bool> Line::RepeatVerdict() {
   const Trial* earlier = state_->Find(trial_.code);
-  if (earlier == nullptr) return false;
+  // What a noisy machine could not measure is measured again.
+  if (earlier == nullptr || earlier->status == kSuspicious) return false;
   conduct::Judgement judgement = JudgementOf(*earlier);
   trial_.measurement = earlier->speedup.has_value() ? earlier->measurement : "";
   KERF_RETURN_IF_ERROR(RecordVerdict(

@@ -151,7 +151,15 @@ bool Optimizer::AnyLineLeft() const {
 
 std::vector<CaseView> Optimizer::Views() const {
   std::vector<CaseView> views;
-  for (size_t i = 0; i < cases_.size(); ++i) views.push_back({data_.cases[i], cases_[i].state});
+  for (size_t i = 0; i < cases_.size(); ++i) {
+    // Only when it is true of all lines.
+    std::string note;
+    for (const auto& line : cases_[i].lines) note = line->ended();
+    for (const auto& line : cases_[i].lines) {
+      if (line->ended().empty()) note.clear();
+    }
+    views.push_back({data_.cases[i], cases_[i].state, std::move(note)});
+  }
   return views;
 }
 
@@ -215,7 +223,8 @@ Result<OptimizeReport> Optimizer::Run(int64_t iterations, const PlaybackOf& play
         break;
       }
     }
-    if (live && !AnyLineLeft()) {
+    // The first pair is written in any case: it says why nothing was done.
+    if (live && i > 0 && !AnyLineLeft()) {
       report.because = "nothing is left to try";
       break;
     }

@@ -48,6 +48,7 @@ std::string ErrorOf(const CaseView& view, bool call) {
     return call ? "kerf did not judge this case: " + view.data.not_here : kNoError;
   }
   std::string text = kNoError;
+  if (call && !view.note.empty()) text = "kerf made no attempt: " + view.note;
   for (const Trial* trial : view.state.LastRound()) {
     if (trial->correct || trial->pass_call == call) continue;
     text = trial->log.empty() ? trial->summary : trial->log;

@@ -18,6 +18,7 @@ struct PairTexts {
 struct CaseView {
   const Case& data;
   const CaseState& state;
+  std::string note;  // why it takes no more attempts; empty while it does
 };
 
 PairTexts MakePair(const std::vector<CaseView>& cases);

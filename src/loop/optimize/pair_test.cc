@@ -43,7 +43,7 @@ Trial Failed(int64_t iteration, const std::string& code, bool call) {
 TEST(Pair, OfACaseWithNothingYet) {
   const Case one = SomeCase();
   const CaseState state{Rules()};
-  const PairTexts texts = MakePair({{one, state}});
+  const PairTexts texts = MakePair({{one, state, ""}});
   EXPECT_EQ(texts.jsonl,
             R"({"instruction":"Scale \"x\" ×2","label":"import triton","filename":"scale.py",)"
             R"("test_code":"t","predict":"old","speedup":0.0,"difficulty":3,"odd":"[NaN, 1]"})"
@@ -61,7 +61,7 @@ TEST(Pair, KeepsTheBestWhenTheLastRoundFailed) {
   state.EndIteration({Right(0, "fast", 1.5)});
   state.EndIteration({Right(1, "slow", 1.25)});
   state.EndIteration({Failed(2, "broken", false)});
-  const PairTexts texts = MakePair({{one, state}});
+  const PairTexts texts = MakePair({{one, state, ""}});
   EXPECT_NE(texts.jsonl.find(R"("predict":"fast","speedup":1.5)"), std::string::npos)
       << texts.jsonl;
   EXPECT_EQ(texts.mem,
@@ -76,7 +76,7 @@ TEST(Pair, RightWithoutAMeasurementDoesNotPassPerf) {
   const Case one = SomeCase();
   CaseState state{Rules()};
   state.EndIteration({Right(0, "right", 0)});
-  const PairTexts texts = MakePair({{one, state}});
+  const PairTexts texts = MakePair({{one, state, ""}});
   EXPECT_NE(texts.jsonl.find(R"("predict":"right","speedup":0.0)"), std::string::npos);
   EXPECT_NE(texts.mem.find(R"("perf_candidates":[],)"), std::string::npos);
   EXPECT_NE(texts.mem.find(R"("exe_candidate":"right")"), std::string::npos);
@@ -88,7 +88,7 @@ TEST(Pair, TellsTheStageOfAnError) {
   const Case one = SomeCase();
   CaseState state{Rules()};
   state.EndIteration({Failed(0, "wrong", true)});
-  const std::string mem = MakePair({{one, state}}).mem;
+  const std::string mem = MakePair({{one, state, ""}}).mem;
   EXPECT_NE(mem.find(R"("call_err_msg":"None","exe_err_msg":"log of wrong")"), std::string::npos);
   EXPECT_NE(mem.find(R"("call_candidate":"wrong","exe_candidate":null)"), std::string::npos);
 }
@@ -98,7 +98,7 @@ TEST(Pair, ACaseThatWasNotJudgedGoesThrough) {
   one.not_here = "no test";
   one.named_by_file = true;
   const CaseState state{Rules()};
-  const PairTexts texts = MakePair({{one, state}});
+  const PairTexts texts = MakePair({{one, state, ""}});
   EXPECT_NE(texts.jsonl.find(R"("file":"scale.py")"), std::string::npos);
   EXPECT_NE(texts.jsonl.find(R"("predict":"old")"), std::string::npos);
   EXPECT_NE(texts.mem.find(R"("call_err_msg":"kerf did not judge this case: no test")"),
