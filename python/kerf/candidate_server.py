@@ -247,7 +247,6 @@ class Child:
                 self.launches = LaunchCounter(self.candidate.get("muted", False))
                 self.launches.install()
             self.entry.load()
-            self.refuse_without_kernels()
         except BaseException as error:  # noqa: BLE001: SystemExit and the like are answers too
             self.reply(LOAD_FAILED, command, self.explain(error))
             return
@@ -262,11 +261,6 @@ class Child:
             line, reason, text = found
             raise Marked(reason, f"{text} (line {line})")
 
-    def refuse_without_kernels(self):
-        mine = self.candidate["impl"] == "script" and self.candidate["code_bytes"] > 0
-        if mine and self.launches.count == 0 and not self.launches.muted:
-            raise Marked("library_fallback", "no Triton kernel was launched")
-
     def test_again(self, command):
         try:
             self.entry.again()
@@ -277,8 +271,7 @@ class Child:
 
     def write_result(self, command, fd):
         try:
-            launched = self.launches.seen if self.launches is not None else []
-            test_result.write(fd, self.entry.result, launched)
+            test_result.write(fd, self.entry.result, self.launches)
         except BaseException as error:  # noqa: BLE001
             self.reply(RAISED, command, self.explain(error))
             return

@@ -86,12 +86,13 @@ class Writer:
         self.size += -(-len(raw) // ALIGNMENT) * ALIGNMENT
 
 
-def write(fd, value, launched):
-    """`launched`: specs of the tensors that kernels were given."""
+def write(fd, value, launches):
+    """`launches` counts those of Triton kernels and knows what tensors they were given; None for an extension."""
     writer = Writer()
     writer.add(value, "result_gold")
     # Offsets in the table count from the first tensor; where that is, its length decides.
-    table = json.dumps({"launched": launched, "entries": writer.entries}).encode()
+    count, launched = (launches.count, launches.seen) if launches is not None else (0, [])
+    table = json.dumps({"launches": count, "launched": launched, "entries": writer.entries}).encode()
     start = len(MAGIC) + 8 + len(table)
     padding = -start % ALIGNMENT
     put(fd, MAGIC + struct.pack("<Q", len(table)) + table + bytes(padding))

@@ -13,7 +13,7 @@ from kerf.testing import needs
 def written(value):
     """(entries, bytes of the tensors)"""
     with tempfile.TemporaryFile() as file:
-        test_result.write(file.fileno(), value, [])
+        test_result.write(file.fileno(), value, None)
         file.seek(0)
         raw = file.read()
     (length,) = struct.unpack_from("<Q", raw, 8)

@@ -150,9 +150,14 @@ Result<TestDrive::Start> TestDrive::PrepareExtension(const Candidate& candidate,
 }
 
 Status TestDrive::Judge(const Start& start, const Candidate& candidate, Verdict& verdict) {
+  int64_t launches = 0;
   for (const int64_t seed : options_.seeds) {
-    KERF_RETURN_IF_ERROR(JudgeSeed(start, seed, verdict));
+    KERF_RETURN_IF_ERROR(JudgeSeed(start, seed, launches, verdict));
     if (!verdict.passed()) return {};
+  }
+  if (candidate.impl == Impl::kTriton && launches == 0) {
+    Blame({VerdictStatus::kCheat, "library_fallback", "no Triton kernel was launched"}, verdict);
+    return {};
   }
   verdict.checks.insert(verdict.checks.end(), {"label", "second_process"});
   if (candidate.impl == Impl::kTriton) KERF_RETURN_IF_ERROR(JudgeMuted(start, verdict));
@@ -161,7 +166,7 @@ Status TestDrive::Judge(const Start& start, const Candidate& candidate, Verdict&
   return options_.verifier.profile ? Measure(start, candidate, verdict) : Status();
 }
 
-Status TestDrive::JudgeSeed(const Start& start, int64_t seed, Verdict& verdict) {
+Status TestDrive::JudgeSeed(const Start& start, int64_t seed, int64_t& launches, Verdict& verdict) {
   KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Runner> runner,
                         start({options_.verifier.backend, seed, false, ""}));
   const TestRun run = RunTest(*runner, Timeout());
@@ -190,6 +195,7 @@ Status TestDrive::JudgeSeed(const Start& start, int64_t seed, Verdict& verdict) 
     Blame(gold.finding, verdict);
     return {};
   }
+  launches = run.result->launches;
   const ResultComparison found =
       CompareResults(*gold.result, *run.result, seed, options_.verifier.threads);
   verdict.cases.push_back({seed, 0, false, 1, found.finding.status, found.finding.reason, {}});

@@ -55,8 +55,8 @@ class TestDrive {
   Result<Start> PrepareScript(const Candidate& candidate, Verdict& verdict);
   Result<Start> PrepareExtension(const Candidate& candidate, Verdict& verdict);
   Status Judge(const Start& start, const Candidate& candidate, Verdict& verdict);
-  // One seed; the verdict says what was found.
-  Status JudgeSeed(const Start& start, int64_t seed, Verdict& verdict);
+  // One seed; the verdict says what was found. `launches`: of Triton kernels, in this run.
+  Status JudgeSeed(const Start& start, int64_t seed, int64_t& launches, Verdict& verdict);
   Status JudgeMuted(const Start& start, Verdict& verdict);
   Status Measure(const Start& start, const Candidate& candidate, Verdict& verdict);
   // Null, and the verdict says why, when there is no interpreter with Triton.

@@ -84,6 +84,8 @@ Status ReadTable(std::string_view table, TestResult& result) {
   for (json.BeginObject(); json.NextKey(key);) {
     if (key == "launched") {
       ReadLaunched(json, result.launched);
+    } else if (key == "launches") {
+      json.ReadInt(result.launches);
     } else if (key == "entries") {
       for (json.BeginArray(); json.NextElement();) {
         KERF_ASSIGN_OR_RETURN(TestResult::Entry entry, ReadEntry(json));

@@ -28,7 +28,8 @@ struct TestResult {
   };
   std::string bytes;
   std::vector<Entry> entries;        // containers before what is in them
-  std::vector<TensorSpec> launched;  // tensors that Triton kernels were given
+  int64_t launches = 0;              // of Triton kernels
+  std::vector<TensorSpec> launched;  // tensors that they were given
 
   // Whether there is a result at all: a test without result_gold leaves None.
   [[nodiscard]] bool empty() const;
