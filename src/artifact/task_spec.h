@@ -10,7 +10,8 @@ namespace kerf {
 
 struct TaskSpec {
   std::string op_name;
-  std::string task_desc;  // the task file's text
+  std::string task_desc;  // the task file's text, or a test that drives the kernel
+  std::string label;      // of a test: the original source, by whose results it judges
   std::string task_id = "0";
   std::string backend = "cpu";  // "ascend", "cuda", "cpu"
   std::string arch;             // "x86_64", "h200", "ascend910b4"

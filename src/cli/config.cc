@@ -56,9 +56,10 @@ Status CheckValues(const Config& config) {
 
 const std::vector<std::string>& KnownAgents() {
   static const std::vector<std::string> agents = [] {
-    std::vector<std::string> names = {"aul_designer",      "aul_designer_fix", "conductor_check",
-                                      "conductor_analyze", "api_generator",    "swft_coder_api",
-                                      "task_writer"};
+    std::vector<std::string> names = {"aul_designer",      "aul_designer_fix",  "conductor_check",
+                                      "conductor_analyze", "api_generator",     "swft_coder_api",
+                                      "task_writer",       "optimize_generate", "optimize_debug",
+                                      "optimize_improve",  "optimize_reflect"};
     for (const Impl impl :
          {Impl::kCpp, Impl::kCudaC, Impl::kHip, Impl::kTorchExt, Impl::kTriton, Impl::kSwft}) {
       names.push_back(std::string(ImplName(impl)) + "_coder");

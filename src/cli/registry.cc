@@ -10,6 +10,7 @@ std::vector<Verb> AllVerbs() {
       // One verb per line, so that two new ones do not collide in a merge.
       RunVerb(),              //
       BenchVerb(),            //
+      OptimizeVerb(),         //
       VerifyVerb(),           //
       TaskCheckVerb(),        //
       TaskGraphVerb(),        //

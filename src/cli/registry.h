@@ -27,6 +27,7 @@ Verb DumpShowVerb();
 Verb HelpVerb();
 Verb InsightVerb();
 Verb ManVerb();
+Verb OptimizeVerb();
 Verb TaskCheckVerb();
 Verb TaskGraphVerb();
 Verb TimelineCheckVerb();

@@ -21,12 +21,6 @@ std::string CpuArch() {
   return ::uname(&names) == 0 ? names.machine : "x86_64";
 }
 
-Impl DefaultImpl(const std::string& backend, const std::string& arch) {
-  if (backend == "cpu") return Impl::kCpp;
-  const std::vector<Impl> impls = task::ImplsOf(backend, arch);
-  return impls.empty() ? Impl::kTriton : impls.front();
-}
-
 bool LooksLikeSentence(FileSystem& fs, const std::string& text) {
   const size_t first = text.find_first_not_of(' ');
   if (first == std::string::npos || text.find(' ', first) == std::string::npos) return false;
@@ -112,6 +106,12 @@ Status FillIn(const Args& args, const RunMachine& machine, TaskSpec& spec) {
 }
 
 }  // namespace
+
+Impl DefaultImpl(const std::string& backend, const std::string& arch) {
+  if (backend == "cpu") return Impl::kCpp;
+  const std::vector<Impl> impls = task::ImplsOf(backend, arch);
+  return impls.empty() ? Impl::kTriton : impls.front();
+}
 
 bool IsSentence(const TaskSpec& spec) {
   return spec.task_desc.find("class Model") == std::string::npos;

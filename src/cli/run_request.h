@@ -33,6 +33,8 @@ struct RunMachine {
   std::string backend;
   std::string arch;
 };
+// What kernels for such a machine are usually written in.
+Impl DefaultImpl(const std::string& backend, const std::string& arch);
 // Of this machine; found once for all tasks. `wanted` is a backend or empty.
 Result<RunMachine> FindRunMachine(const std::string& wanted);
 // The spec of a task file, or of a sentence.

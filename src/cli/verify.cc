@@ -19,7 +19,6 @@
 namespace kerf::cli {
 namespace {
 
-using conduct::TestSetup;
 using conduct::VerifyRequest;
 using conduct::VerifySetup;
 
@@ -34,7 +33,6 @@ Result<VerifyRequest> ParseRequest(const Args& args) {
   request.profile = args.Has("--profile");
   request.cold_cache = args.Get("--cache") == "cold";
   request.compat_aikg = args.Get("--compat") == "aikg";
-  request.label_path = args.Get("--label");
   if (request.seeds < 1 || request.seeds > 1000) return InvalidInput("--seeds takes 1 to 1000");
   if (request.timeout_s > 86'400) return InvalidInput("--timeout takes 1 to 86400 seconds");
   if (threads < 1 || threads > 4096) return InvalidInput("--threads takes 1 to 4096");
@@ -101,10 +99,29 @@ conduct::VerifyPorts Ports(Context& context) {
           [&context](const std::string& what) { context.out.Progress(what); }};
 }
 
-// A verifier for the task, and the device it works on.
-struct Bench {
+// The GPU that is ours while it lives; none on the CPU.
+struct Gpu {
   std::optional<conduct::Devices> devices;
   std::optional<device::Lease> lease;
+
+  [[nodiscard]] const device::Device* device() const {
+    return lease.has_value() ? &lease->device() : nullptr;
+  }
+};
+
+Result<Gpu> AcquireGpu(const VerifyRequest& request, Context& context) {
+  Gpu gpu;
+  if (request.backend != "cuda") return gpu;
+  KERF_ASSIGN_OR_RETURN(gpu.devices, conduct::Devices::Open("cuda", 0, context.clock));
+  context.out.Progress("waiting for a GPU");
+  KERF_ASSIGN_OR_RETURN(device::Lease lease, gpu.devices->Acquire("kerf verify", {}, std::nullopt));
+  gpu.lease.emplace(std::move(lease));
+  return gpu;
+}
+
+// A verifier for the task, and the device it works on.
+struct Bench {
+  Gpu gpu;
   VerifySetup setup;
 };
 
@@ -113,16 +130,10 @@ Result<Bench> SetUp(const Args& args, const VerifyRequest& request, Context& con
   KERF_ASSIGN_OR_RETURN(task::TaskFile task,
                         task::ReadTaskFile(context.fs, args.Positional(0),
                                            task::ParseFramework(args.Get("--framework"))));
-  if (request.backend == "cuda") {
-    KERF_ASSIGN_OR_RETURN(bench.devices, conduct::Devices::Open("cuda", 0, context.clock));
-    context.out.Progress("waiting for a GPU");
-    KERF_ASSIGN_OR_RETURN(device::Lease lease,
-                          bench.devices->Acquire("kerf verify", {}, std::nullopt));
-    bench.lease.emplace(std::move(lease));
-  }
-  const device::Device* device = bench.lease.has_value() ? &bench.lease->device() : nullptr;
+  KERF_ASSIGN_OR_RETURN(bench.gpu, AcquireGpu(request, context));
   KERF_ASSIGN_OR_RETURN(
-      bench.setup, conduct::SetUpVerification(std::move(task), request, device, Ports(context)));
+      bench.setup,
+      conduct::SetUpVerification(std::move(task), request, bench.gpu.device(), Ports(context)));
   return bench;
 }
 
@@ -154,17 +165,26 @@ Result<int> JudgeStream(const Args& args, Context& context) {
 // A torch extension or Triton code whose task is a test that drives it; nullopt when the task is an
 // ordinary one.
 Result<std::optional<Verdict>> JudgeByTest(const std::string& task_path,
-                                           const VerifyRequest& request, Candidate& candidate,
+                                           const VerifyRequest& request,
+                                           const std::string& label_path, Candidate& candidate,
                                            Context& context) {
   if (candidate.impl != Impl::kTorchExt && candidate.impl != Impl::kTriton) {
     return std::optional<Verdict>();
   }
-  KERF_ASSIGN_OR_RETURN(const std::optional<TestSetup> test,
-                        conduct::SetUpTestDrive(task_path, request, Ports(context)));
-  if (!test.has_value()) return std::optional<Verdict>();
-  candidate.op_name = test->op_name;
+  constexpr uint64_t kMostTest = uint64_t{4} << 20;
+  KERF_ASSIGN_OR_RETURN(std::string test, context.fs.ReadRange(task_path, 0, kMostTest));
+  if (!verify::IsTestCode(test)) return std::optional<Verdict>();
+  std::string label;
+  if (!label_path.empty()) {
+    KERF_ASSIGN_OR_RETURN(label, context.fs.ReadRange(label_path, 0, kMostTest));
+  }
+  candidate.op_name = task::OpName(task_path);
+  KERF_ASSIGN_OR_RETURN(const Gpu gpu, AcquireGpu(request, context));
+  KERF_ASSIGN_OR_RETURN(const VerifySetup setup,
+                        conduct::SetUpTestVerification(std::move(test), std::move(label), request,
+                                                       gpu.device(), Ports(context)));
   context.out.Progress("judging " + candidate.name);
-  KERF_ASSIGN_OR_RETURN(Verdict verdict, test->drive->Verify(candidate));
+  KERF_ASSIGN_OR_RETURN(Verdict verdict, setup.Verify(candidate));
   return std::optional<Verdict>(std::move(verdict));
 }
 
@@ -182,8 +202,9 @@ Result<int> JudgeOne(const Args& args, Context& context) {
   if (!keep.empty()) KERF_RETURN_IF_ERROR(verify::CheckKeepFolder(context.fs, keep));
   KERF_ASSIGN_OR_RETURN(Candidate candidate,
                         ReadCandidate(context.fs, args.Positional(1), args.Get("--impl"), ""));
-  KERF_ASSIGN_OR_RETURN(const std::optional<Verdict> by_test,
-                        JudgeByTest(args.Positional(0), request, candidate, context));
+  KERF_ASSIGN_OR_RETURN(
+      const std::optional<Verdict> by_test,
+      JudgeByTest(args.Positional(0), request, args.Get("--label"), candidate, context));
   if (by_test.has_value()) {
     if (!keep.empty()) context.out.Note("--keep needs a task file; a test is its own project");
     return Show(*by_test, args, context);

@@ -81,6 +81,38 @@ def test_scale():
 result_gold = test_scale()
 )py";
 
+// The original that kHip translates, and a test that knows only the function's name.
+constexpr const char* kLabel = R"py(
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    tl.store(y + at, tl.maximum(value, 0.0) * 2 + 1, mask=at < n)
+
+
+def kernel_function(x):
+    y = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), BLOCK=256)
+    return y
+)py";
+
+constexpr const char* kBareTest = R"py(
+import torch
+
+
+def test_scale():
+    shapes = [(1000,), (7, 13)]
+    return {str(shape): [kernel_function(torch.randn(shape, device="cuda"))] for shape in shapes}
+
+
+result_gold = test_scale()
+)py";
+
 std::string With(std::string text, const std::string& word, const std::string& value) {
   for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += value.size()) {
     text.replace(at, word.size(), value);
@@ -97,12 +129,16 @@ class TorchExt : public ::testing::Test {
   }
 
   // Null when kerf could not find out.
-  Json Verify(const std::string& task, const std::string& candidate) {
+  Json Verify(const std::string& task, const std::string& candidate,
+              const std::vector<std::string>& more = {}) {
     std::string python = std::string(KERF_SOURCE_DIR) + "/.venv/bin/python";
     if (const char* own = std::getenv("KERF_PYTHON")) python = own;
     const char* path = std::getenv("PATH");
+    std::vector<std::string> words = {KERF_BINARY, "verify",    task,    candidate,
+                                      "--impl",    "torch_ext", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
     const auto outcome = RunProcess(
-        {.argv = {KERF_BINARY, "verify", task, candidate, "--impl", "torch_ext", "--json"},
+        {.argv = std::move(words),
          .cwd = dir_.path(),
          .environment = {{"PATH=" + std::string(path == nullptr ? "/usr/bin:/bin" : path),
                           "KERF_PYTHON=" + python, "KERF_CACHE_DIR=" + dir_.path() + "/cache"}},
@@ -166,6 +202,28 @@ TEST_F(TorchExt, JudgesPlainAndHipExtensions) {
              kernel);
   EXPECT_EQ(verdict.at("status"), "call_error") << verdict.dump(1);
   EXPECT_EQ(verdict.at("reason"), "bad_signature");
+
+  // With the label there is something to hold results against.
+  const std::string label = Write("label.py", kLabel);
+  const std::string bare = Write("bare.py", kBareTest);
+  for (const std::string& test : {bare, Write("import.py", With(kTest, "LOW", "0"))}) {
+    verdict = Verify(test, kernel, {"--label", label, "--profile"});
+    if (verdict.at("reason") == "package") break;  // no Triton here
+    EXPECT_EQ(verdict.at("status"), "passed") << verdict.dump(1);
+    EXPECT_TRUE(verdict.at("pass_exe").get<bool>());
+    EXPECT_EQ(verdict.at("cases").size(), 3U);
+    // Emulated kernels are not measured, and so do not pass that stage.
+    EXPECT_FALSE(verdict.at("pass_perf").get<bool>());
+    EXPECT_TRUE(verdict.at("timing").is_null());
+  }
+  const std::string wrong = Write("wrong.hip", With(kHip, "* 2 + 1", "* 2 + (i == 90 ? 1.1f : 1)"));
+  verdict = Verify(bare, wrong, {"--label", label});
+  if (verdict.at("reason") != "package") {
+    EXPECT_EQ(verdict.at("status"), "wrong_value") << verdict.dump(1);
+    EXPECT_TRUE(verdict.at("pass_call").get<bool>());
+    EXPECT_FALSE(verdict.at("pass_exe").get<bool>());
+    EXPECT_THAT(verdict.at("summary").get<std::string>(), HasSubstr("(1000,)"));
+  }
 
   // The same in a Python file that compiles it itself, as AIKG's models write them.
   const std::string in_python =

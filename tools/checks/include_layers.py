@@ -30,9 +30,10 @@ LEVELS = {
     "loop": 4,
     "replay": 4,
     "batch": 4,
-    "cli": 5,
-    "server": 5,
-    "main": 6,
+    "loop/optimize": 5,
+    "cli": 6,
+    "server": 6,
+    "main": 7,
 }
 # The only files that stand directly in loop/ and replay/: the ones that see all of their steps.
 COORDINATORS = {"loop": "conductor", "replay": "replayer"}

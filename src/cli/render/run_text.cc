@@ -33,15 +33,15 @@ Json ResultJson(const RunResult& result) {
   return json;
 }
 
-std::string Money(const llm::Account& total) {
+}  // namespace
+
+std::string MoneyText(const llm::Account& total) {
   if (total.tokens() == 0) return "";
   std::string text = fmt::format("{} tokens in {} calls", total.tokens(), total.calls);
   if (total.cost > 0) text += fmt::format(", ${:.4f}", static_cast<double>(total.cost) / 1e9);
   if (total.unpriced_tokens > 0) text += ", price unknown";
   return text;
 }
-
-}  // namespace
 
 std::string RunText(const RunReport& report, Output& out) {
   Table table({{"TASK"},
@@ -72,7 +72,7 @@ std::string RunText(const RunReport& report, Output& out) {
   if (!report.skipped.empty()) {
     text += fmt::format("{} files were skipped: they are no usable tasks\n", report.skipped.size());
   }
-  if (const std::string money = Money(report.total); !money.empty()) text += money + "\n";
+  if (const std::string money = MoneyText(report.total); !money.empty()) text += money + "\n";
   if (report.failed_calls) {
     text += "calls without a reply: " + JoinPath(report.log_dir, conduct::kFailedCallsName) + "\n";
   }

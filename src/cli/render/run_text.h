@@ -29,6 +29,9 @@ struct RunReport {
   bool failed_calls = false;         // some calls gave no reply; they have a file
 };
 
+// "1200 tokens in 7 calls, $0.0123"; empty when nothing was used.
+std::string MoneyText(const llm::Account& total);
+
 std::string RunText(const RunReport& report, Output& out);
 // One object and a line end.
 std::string RunJson(const RunReport& report);

@@ -1,23 +1,14 @@
 #include "loop/conduct/driver.h"
 
-#include <fmt/core.h>
-
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
 namespace kerf::conduct {
 
-void Driver::Inbox::Post(Answer answer) {
-  const std::lock_guard lock(mu);
-  answers.push_back(std::move(answer));
-  arrived.notify_one();
-}
-
-Driver::Driver(ModelOf model_of, Judge& judge, Observer& observer, Options options)
-    : model_of_(std::move(model_of)), judge_(judge), observer_(observer), options_(options) {}
+Driver::Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer, Options options)
+    : dispatcher_(std::move(model_of), judge), observer_(observer), options_(options) {}
 
 std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
                                      const std::function<bool()>& interrupted) {
@@ -53,22 +44,13 @@ void Driver::Run(const Source& source, size_t at_once, const std::function<bool(
 
 std::optional<size_t> Driver::Turn(const TaskOf& task_of,
                                    const std::function<bool()>& interrupted) {
-  std::optional<Answer> answer;
-  {
-    std::unique_lock lock(inbox_->mu);
-    inbox_->arrived.wait_for(lock, std::chrono::milliseconds(200),
-                             [&] { return !inbox_->answers.empty(); });
-    if (!inbox_->answers.empty()) {
-      answer = std::move(inbox_->answers.front());
-      inbox_->answers.pop_front();
-    }
-  }
+  std::optional<Dispatcher::Answer> answer = dispatcher_.Wait(std::chrono::milliseconds(200));
   const bool stop = interrupted();
   if (!answer.has_value()) {
     observer_.Idle();
     return std::nullopt;
   }
-  const size_t index = answer->task;
+  const size_t index = answer->who;
   Task& task = task_of(index);
   if (const auto* what = std::get_if<std::string>(&answer->what)) {
     observer_.Waiting(index, task, *what);
@@ -110,41 +92,26 @@ bool Driver::Advance(size_t index, Task& task) {
 void Driver::Verify(size_t index, Task& task, Task::Work work) {
   observer_.Judging(index, task);
   if (work.known.has_value()) {
-    inbox_->Post({index, Result<Judgement>(std::move(*work.known))});
-    return;
+    dispatcher_.Give(index, std::move(*work.known));
+  } else {
+    dispatcher_.Verify(index, task.spec(), std::move(work.candidate));
   }
-  judge_.Verify(
-      task.spec(), std::move(work.candidate),
-      [inbox = inbox_, index](Result<Judgement> judgement) {
-        inbox->Post({index, std::move(judgement)});
-      },
-      [inbox = inbox_, index](const std::string& what) {
-        inbox->Post({index, what});
-      });
 }
 
 void Driver::Ask(size_t index, Task& task, Task::Work work) {
   if (options_.prepare && prepared_.insert(index).second) {
     // Its Next() gives the same work again.
     observer_.Preparing(index, task);
-    judge_.Prepare(task.spec(), [inbox = inbox_, index](Status ready) {
-      inbox->Post({index, std::move(ready)});
-    });
+    dispatcher_.Prepare(index, task.spec());
     return;
   }
   observer_.Asked(index, task, work.request.agent);
-  work.request.on_wait = [inbox = inbox_, index](double seconds, const std::string& why) {
-    inbox->Post({index, fmt::format("tries again in {:.0f} s: {}", std::ceil(seconds), why)});
-  };
-  llm::Provider& model = model_of_(work.request.agent);
-  model.Ask(std::move(work.request), [inbox = inbox_, index](Result<llm::Reply> reply) {
-    inbox->Post({index, std::move(reply)});
-  });
+  dispatcher_.Ask(index, std::move(work.request));
 }
 
-Status Driver::Take(Task& task, Answer answer) {
+Status Driver::Take(Task& task, Dispatcher::Answer answer) {
   if (auto* reply = std::get_if<Result<llm::Reply>>(&answer.what)) {
-    if (reply->ok()) observer_.Answered(answer.task, task, **reply);
+    if (reply->ok()) observer_.Answered(answer.who, task, **reply);
     return task.TakeReply(std::move(*reply));
   }
   if (const auto* ready = std::get_if<Status>(&answer.what)) {
@@ -152,7 +119,7 @@ Status Driver::Take(Task& task, Answer answer) {
     return {};
   }
   auto& judgement = std::get<Result<Judgement>>(answer.what);
-  if (judgement.ok()) observer_.Judged(answer.task, task, *judgement);
+  if (judgement.ok()) observer_.Judged(answer.who, task, *judgement);
   return task.TakeJudgement(std::move(judgement));
 }
 

@@ -2,18 +2,15 @@
 // in the order in which they come.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "llm/provider.h"
+#include "loop/conduct/dispatcher.h"
 #include "loop/conduct/judge.h"
 #include "loop/conduct/task.h"
 
@@ -38,14 +35,11 @@ class Observer {
 
 class Driver {
  public:
-  // Which model answers an agent ("aul_designer", "conductor_check" …).
-  using ModelOf = std::function<llm::Provider&(const std::string& agent)>;
-
   struct Options {
     // Find out whether a task can be judged before its first question: models cost money.
     bool prepare = false;
   };
-  Driver(ModelOf model_of, Judge& judge, Observer& observer, Options options);
+  Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer, Options options);
 
   // Until all tasks have ended. When `interrupted` says so, no more work is given out, and what is
   // under way is waited for; the caller stops models and judge.
@@ -60,20 +54,6 @@ class Driver {
   void Run(const Source& source, size_t at_once, const std::function<bool()>& interrupted);
 
  private:
-  struct Answer {
-    size_t task = 0;
-    // A Status: the judge has prepared it. A string: what it waits for.
-    std::variant<Result<llm::Reply>, Result<Judgement>, Status, std::string> what;
-  };
-  // Shared with the callbacks, which may outlive a Run that failed.
-  struct Inbox {
-    std::mutex mu;
-    std::condition_variable arrived;
-    std::deque<Answer> answers;  // guarded by mu
-
-    void Post(Answer answer);
-  };
-
   using TaskOf = std::function<Task&(size_t index)>;
   // Waits for an answer and gives out the next work of its task. The task's number when it has
   // ended.
@@ -82,14 +62,12 @@ class Driver {
   bool Advance(size_t index, Task& task);
   void Verify(size_t index, Task& task, Task::Work work);
   void Ask(size_t index, Task& task, Task::Work work);
-  Status Take(Task& task, Answer answer);
+  Status Take(Task& task, Dispatcher::Answer answer);
   void End(size_t index, Task& task);
 
-  const ModelOf model_of_;
-  Judge& judge_;
+  Dispatcher dispatcher_;
   Observer& observer_;
   const Options options_;
-  std::shared_ptr<Inbox> inbox_ = std::make_shared<Inbox>();
   std::set<size_t> prepared_;  // or being prepared
   std::vector<TaskOutcome> outcomes_;
 };

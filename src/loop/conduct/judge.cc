@@ -17,6 +17,11 @@ Result<task::TaskFile> TaskOf(const TaskSpec& spec) {
   return task;
 }
 
+// What tells verifiers apart.
+std::string KeyOf(const TaskSpec& spec) {
+  return Sha256Hex(spec.task_desc + '\0' + spec.label) + spec.framework + spec.task_type;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<JudgePool>> JudgePool::Open(const std::string& backend, Options options,
@@ -77,11 +82,6 @@ void JudgePool::Prepare(const TaskSpec& spec, Ready ready) {
   Enqueue({spec, {}, {}, {}, std::move(ready)});
 }
 
-Status JudgePool::MakeReference(const TaskSpec& spec) {
-  KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(spec));
-  return PrepareReference(std::move(task), options_.request, ports_);
-}
-
 void JudgePool::Stop() {
   std::deque<Job> waiting;
   {
@@ -105,31 +105,48 @@ void JudgePool::Work(const std::stop_token& stop) {
     if (job.done) {
       job.done(Run(job, stop));
     } else {
-      job.ready(MakeReference(job.spec));
+      job.ready(RunPrepare(job, stop));
     }
   }
 }
 
-Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
-  const std::string key = Sha256Hex(job.spec.task_desc) + job.spec.framework + job.spec.task_type;
-  if (on_cpu_) {
-    // References, builds and comparisons use the processors too: they belong to the slot.
-    KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
-    KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job));
-    KERF_ASSIGN_OR_RETURN(Judgement judgement, Judged(job, lease.device(), setup));
-    GiveBack(key, std::move(setup));
-    return judgement;
+Status JudgePool::RunPrepare(const Job& job, const std::stop_token& stop) {
+  if (!verify::IsTestCode(job.spec.task_desc)) {
+    KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
+    return PrepareReference(std::move(task), options_.request, ports_);
   }
-  // A GPU is held only for what runs on it.
-  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job));
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+  const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
+  const Status checked = setup.drive->CheckLabel();
+  GiveBack(key, std::move(setup));
+  return checked;
+}
+
+Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
+  const bool test = verify::IsTestCode(job.spec.task_desc);
+  if (!on_cpu_ && !test) return RunOnGpu(KeyOf(job.spec), job, stop);
+  // References, builds and comparisons use the processors too: they belong to the slot.
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+  const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
+  KERF_ASSIGN_OR_RETURN(Judgement judgement, Judged(job, lease.device(), setup));
+  GiveBack(key, std::move(setup));
+  return judgement;
+}
+
+// A GPU is held only for what runs on it.
+Result<Judgement> JudgePool::RunOnGpu(const std::string& key, const Job& job,
+                                      const std::stop_token& stop) {
+  const device::Device& example = devices_.example();
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, example));
   KERF_RETURN_IF_ERROR(setup.verifier->WorkAhead(job.candidate));
   Result<Judgement> judgement = Error{};
   {
     KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
     const device::Device& device = lease.device();
-    const device::Device& example = devices_.example();
     if (device.arch != example.arch || device.chip != example.chip) {
-      KERF_ASSIGN_OR_RETURN(VerifySetup other, NewSetup(job, device));
+      KERF_ASSIGN_OR_RETURN(const VerifySetup other, NewSetup(job, device));
       return Judged(job, device, other);
     }
     setup.verifier->UseDevice(CudaName(device));
@@ -140,9 +157,9 @@ Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
 }
 
 Result<Judgement> JudgePool::Judged(const Job& job, const device::Device& device,
-                                    VerifySetup& setup) {
+                                    const VerifySetup& setup) {
   Judgement judgement;
-  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.verifier->Verify(job.candidate));
+  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.Verify(job.candidate));
   judgement.seeds = setup.seeds;
   judgement.device = device.id.ToString();
   return judgement;
@@ -160,7 +177,8 @@ Result<device::Lease> JudgePool::Acquire(const Job& job, const std::stop_token& 
   return devices_.Acquire(purpose, stop, std::nullopt);
 }
 
-Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job) {
+Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
+                                         const device::Device& device) {
   {
     const std::lock_guard lock(mu_);
     const auto found =
@@ -171,14 +189,18 @@ Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job)
       return setup;
     }
   }
-  return NewSetup(job, devices_.example());
+  return NewSetup(job, device);
 }
 
 Result<VerifySetup> JudgePool::NewSetup(const Job& job, const device::Device& device) {
   VerifyRequest request = options_.request;
   request.profile = job.spec.task_type == "profile";
+  const device::Device* gpu = device.backend() != device::Backend::kCpu ? &device : nullptr;
+  if (verify::IsTestCode(job.spec.task_desc)) {
+    return SetUpTestVerification(job.spec.task_desc, job.spec.label, request, gpu, ports_);
+  }
   KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
-  return SetUpVerification(std::move(task), request, on_cpu_ ? nullptr : &device, ports_);
+  return SetUpVerification(std::move(task), request, gpu, ports_);
 }
 
 void JudgePool::GiveBack(const std::string& key, VerifySetup setup) {

@@ -29,8 +29,9 @@ class Judge {
   virtual ~Judge() = default;
   // Calls `done` exactly once, from any thread.
   virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) = 0;
-  // Whether the task can be judged at all, for whoever is about to pay a model. Calls `ready`
-  // exactly once, from any thread.
+  // Whether candidates of the task can be judged here: runs its reference, or its test with the
+  // label, into the cache. The Status says why not. For whoever is about to pay a model. Calls
+  // `ready` exactly once, from any thread.
   virtual void Prepare(const TaskSpec& spec, Ready ready) = 0;
   // What waits ends at once with an error; what runs is finished. Thread-safe.
   virtual void Stop() = 0;
@@ -53,7 +54,6 @@ class JudgePool : public Judge {
   ~JudgePool() override;
 
   void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) override;
-  // Runs the task's reference into the cache.
   void Prepare(const TaskSpec& spec, Ready ready) override;
   void Stop() override;
 
@@ -75,12 +75,15 @@ class JudgePool : public Judge {
   JudgePool(Options options, VerifyPorts ports, Devices devices);
   void Work(const std::stop_token& stop);
   void Enqueue(Job job);
+  Status RunPrepare(const Job& job, const std::stop_token& stop);
   Result<Judgement> Run(const Job& job, const std::stop_token& stop);
+  Result<Judgement> RunOnGpu(const std::string& key, const Job& job, const std::stop_token& stop);
   Result<device::Lease> Acquire(const Job& job, const std::stop_token& stop);
-  Status MakeReference(const TaskSpec& spec);
-  Result<Judgement> Judged(const Job& job, const device::Device& device, VerifySetup& setup);
+  static Result<Judgement> Judged(const Job& job, const device::Device& device,
+                                  const VerifySetup& setup);
   // A verifier that is kept from an earlier candidate of the task, or a new one.
-  Result<VerifySetup> TakeSetup(const std::string& key, const Job& job);
+  Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
+                                const device::Device& device);
   Result<VerifySetup> NewSetup(const Job& job, const device::Device& device);
   void GiveBack(const std::string& key, VerifySetup setup);
 

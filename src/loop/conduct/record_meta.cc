@@ -46,6 +46,10 @@ void WriteText(JsonWriter& json, const char* key, const std::string& text) {
   if (!text.empty()) json.Key(key).String(text);
 }
 
+void WriteMore(JsonWriter& json, const MoreFacts& facts) {
+  for (const auto& [name, value] : facts) json.Key(name).Raw(value);
+}
+
 }  // namespace
 
 void WriteAttempt(JsonWriter& json, const llm::Attempt& attempt) {
@@ -82,6 +86,7 @@ std::string ReplyMeta(const AskFacts& facts, const llm::Reply& reply) {
   WriteAttempts(json, reply.attempts);
   WriteStrings(json, "notes", reply.notes);
   WriteStrings(json, "repairs", facts.repairs);
+  WriteMore(json, facts.more);
   json.Key("task_sha256").String(facts.task_sha256).EndObject();
   return text;
 }
@@ -103,6 +108,7 @@ std::string VerdictMeta(const JudgeFacts& facts, const Verdict& verdict) {
   }
   if (verdict.timing.has_value()) WriteText(json, "measurement", facts.measurement);
   WriteText(json, "verify_dir", facts.verify_dir);
+  WriteMore(json, facts.more);
   json.Key("task_sha256").String(facts.task_sha256).EndObject();
   return text;
 }

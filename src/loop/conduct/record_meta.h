@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "artifact/verdict.h"
@@ -11,6 +12,9 @@
 
 namespace kerf::conduct {
 
+// Members that somebody else's records have besides these: names and JSON values.
+using MoreFacts = std::vector<std::pair<std::string, std::string>>;
+
 struct AskFacts {
   std::string agent;
   std::string model;  // as the user named it; the reply tells which one answered
@@ -18,6 +22,7 @@ struct AskFacts {
   std::string because;
   std::string task_sha256;
   std::vector<std::string> repairs;  // what the reply parser did
+  MoreFacts more;
 };
 
 // One try at an endpoint, as an object.
@@ -31,6 +36,7 @@ struct JudgeFacts {
   std::string because;
   std::string task_sha256;
   std::string measurement;  // in words, for later prompts
+  MoreFacts more;
 };
 
 std::string VerdictMeta(const JudgeFacts& facts, const Verdict& verdict);

@@ -414,7 +414,7 @@ Status Task::RecordFailure(const Error& error) {
 
 Status Task::RecordReply(const llm::Reply& reply) {
   const Need& need = conductor_.need();
-  AskFacts facts{AgentName(), options_.model, prompt_, need.because, task_sha256_, {}};
+  AskFacts facts{AgentName(), options_.model, prompt_, need.because, task_sha256_, {}, {}};
   if (need.kind == Need::Kind::kWork) {
     const auto language =
         IsDesigner(need.action) ? llm::CodeLanguage::kAul : llm::LanguageOf(spec().impl);
@@ -460,8 +460,9 @@ Status Task::TakeJudgement(Result<Judgement> judgement) {
                           spec(),    trace_->last_step(), options_.names};
   KERF_ASSIGN_OR_RETURN(const std::string verify_dir,
                         files.Keep(conductor_.code(), verdict, judgement->seeds));
-  const JudgeFacts facts{judgement->device, verify_dir, conductor_.need().because, task_sha256_,
-                         MeasurementText(verdict)};
+  const JudgeFacts facts{judgement->device,         verify_dir,
+                         conductor_.need().because, task_sha256_,
+                         MeasurementText(verdict),  {}};
   KERF_ASSIGN_OR_RETURN(const trace::Recorded recorded,
                         trace_->InsertVerifierRecord(attempt.passed ? "True" : "False", attempt.log,
                                                      ProfileJson(verdict), ActionType::kVerify,

@@ -148,27 +148,30 @@ std::string CudaName(const device::Device& device) {
   return device.uuid.empty() ? std::to_string(device.index) : device.uuid;
 }
 
-Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
-                                                const VerifyRequest& request,
-                                                const VerifyPorts& ports) {
-  constexpr uint64_t kMostTest = uint64_t{4} << 20;
-  KERF_ASSIGN_OR_RETURN(std::string text, ports.fs.ReadRange(task_path, 0, kMostTest));
-  if (!verify::IsTestCode(text)) return std::optional<TestSetup>();
+Result<VerifySetup> SetUpTestVerification(std::string test, std::string label,
+                                          const VerifyRequest& request,
+                                          const device::Device* device, const VerifyPorts& ports) {
   KERF_ASSIGN_OR_RETURN(const std::string cache_dir, OpenCacheDir());
+  KERF_ASSIGN_OR_RETURN(const uint64_t limit, CacheLimit());
+  verify::SweepCache(cache_dir, limit / 4);
   KERF_ASSIGN_OR_RETURN(
       const task::Interpreter interpreter,
       task::FindInterpreter(task::SearchHere(ports.fs, cache_dir), task::Framework::kTorch));
   KERF_ASSIGN_OR_RETURN(verify::VerifierOptions options,
                         MakeOptions(request, cache_dir, interpreter, ports));
-  options.task_text = std::move(text);
-  std::string label;
-  if (!request.label_path.empty()) {
-    KERF_ASSIGN_OR_RETURN(label, ports.fs.ReadRange(request.label_path, 0, kMostTest));
-  }
-  TestSetup setup{task::OpName(task_path), nullptr};
-  setup.drive = std::make_unique<verify::TestDrive>(std::move(options), std::move(label),
-                                                    interpreter.framework_version, ports.clock);
-  return std::optional(std::move(setup));
+  if (device != nullptr) KERF_RETURN_IF_ERROR(UseGpu(*device, options));
+  VerifySetup setup;
+  // GEAK's own seed, and some that nobody who writes a candidate knows.
+  const std::string key = Sha256Hex(test + '\0' + label);
+  KERF_ASSIGN_OR_RETURN(setup.seeds,
+                        SecretSeeds(ports.fs, cache_dir, key, std::max<int64_t>(request.seeds, 1)));
+  setup.seeds.front() = 42;
+  options.task_text = std::move(test);
+  setup.drive = std::make_unique<verify::TestDrive>(
+      verify::TestDriveOptions{std::move(options), std::move(label), setup.seeds,
+                               interpreter.framework_version},
+      ports.clock);
+  return setup;
 }
 
 Status PrepareReference(task::TaskFile task, const VerifyRequest& request,

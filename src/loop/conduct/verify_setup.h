@@ -40,7 +40,6 @@ struct VerifyRequest {
   int rounds = 0;
   bool cold_cache = false;
   bool compat_aikg = false;
-  std::string label_path;  // with a test: the original source that the candidate translates
 };
 
 struct VerifySetup {
@@ -49,18 +48,20 @@ struct VerifySetup {
   std::unique_ptr<task::ReferenceCache> cache;  // holds the reference while it is used
   std::unique_ptr<IdSource> random;
   std::unique_ptr<verify::Verifier> verifier;
+  // Instead of all these but the seeds, for a task that is a test (`test_code`): there is no
+  // reference.
+  std::unique_ptr<verify::TestDrive> drive;
   double reference_ms = 0;
+
+  [[nodiscard]] Result<Verdict> Verify(const Candidate& candidate) const {
+    return drive != nullptr ? drive->Verify(candidate) : verifier->Verify(candidate);
+  }
 };
 
-// The same for a torch extension that a test drives (`test_code`): there is no reference.
-struct TestSetup {
-  std::string op_name;
-  std::unique_ptr<verify::TestDrive> drive;
-};
-// nullopt when the file is a task with a Model.
-Result<std::optional<TestSetup>> SetUpTestDrive(const std::string& task_path,
-                                                const VerifyRequest& request,
-                                                const VerifyPorts& ports);
+// `label`: the original source that candidates translate; may be empty. `device` as below.
+Result<VerifySetup> SetUpTestVerification(std::string test, std::string label,
+                                          const VerifyRequest& request,
+                                          const device::Device* device, const VerifyPorts& ports);
 
 // Runs the reference into the cache, where SetUpVerification() finds it. It needs no device but the
 // CPU: whoever does this first holds a GPU only for what runs on it.

@@ -45,9 +45,12 @@ void RemoveStaleFolders(const std::string& parent) {
 
 void SweepCache(const std::string& cache_dir, uint64_t limit_bytes) {
   RemoveStaleFolders(cache_dir + "/scratch");
-  const std::string builds = cache_dir + "/builds";
-  RemoveStaleFolders(builds);
-  std::vector<Entry> entries = List(builds);
+  std::vector<Entry> entries;
+  for (const char* name : {"/builds", "/golds"}) {
+    RemoveStaleFolders(cache_dir + name);
+    const std::vector<Entry> found = List(cache_dir + name);
+    entries.insert(entries.end(), found.begin(), found.end());
+  }
   uint64_t total = 0;
   for (const Entry& entry : entries) total += entry.folder ? 0 : entry.bytes;
   std::sort(entries.begin(), entries.end(),

@@ -7,8 +7,9 @@
 namespace kerf::verify {
 
 // Removes folders of runs that never tidied up (a killed kerf), a day after; and the least recently
-// used builds until they take no more than `limit_bytes`. A build that another process is about to
-// use may go: it compiles again. Failures are ignored: the next sweep tries again.
+// used builds and results of labels until they take no more than `limit_bytes`. What another
+// process is about to use may go: it is made again. Failures are ignored: the next sweep tries
+// again.
 void SweepCache(const std::string& cache_dir, uint64_t limit_bytes);
 
 // Notes that a file of the cache was used.

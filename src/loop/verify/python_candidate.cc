@@ -138,26 +138,28 @@ std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& 
   return text;
 }
 
-std::string DescribeTest(const BuiltExtension& extension, const std::string& device,
-                         const std::string& label) {
+std::string DescribeTest(const BuiltExtension& extension, const TestPlan& plan) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject().Key("impl").String("torch_ext").Key("framework").String("torch");
-  json.Key("device").String(device).Key("file_name").String("test_code.py").Key("test").Bool(true);
+  json.Key("device").String(plan.device).Key("seed").Int(plan.seed);
+  json.Key("file_name").String("test_code.py").Key("test").Bool(true);
   json.Key("library").String(extension.library).Key("module").String(extension.module);
   json.Key("operators").String(extension.bound.module.empty() ? extension.bound.library : "");
-  json.Key("label").String(label);
   for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
   json.EndObject();
   return text;
 }
 
-std::string DescribeScript(const std::string& device, const std::string& label) {
+std::string DescribeScript(const TestPlan& plan, size_t code_bytes, size_t test_at) {
   std::string text;
   JsonWriter json(text);
   json.BeginObject().Key("impl").String("script").Key("framework").String("torch");
-  json.Key("device").String(device).Key("file_name").String("candidate.py").Key("test").Bool(true);
-  json.Key("module").String("").Key("label").String(label);
+  json.Key("device").String(plan.device).Key("seed").Int(plan.seed).Key("muted").Bool(plan.muted);
+  json.Key("file_name").String("candidate.py").Key("test").Bool(true);
+  json.Key("module").String(plan.module);
+  json.Key("code_bytes").Int(static_cast<int64_t>(code_bytes));
+  json.Key("test_at").Int(static_cast<int64_t>(test_at));
   for (const char* list : {"functions", "inputs", "init"}) json.Key(list).BeginArray().EndArray();
   json.EndObject();
   return text;

@@ -8,6 +8,7 @@
 #include "artifact/candidate.h"
 #include "artifact/reference.h"
 #include "loop/verify/sandbox_process.h"
+#include "loop/verify/test_run.h"
 #include "loop/verify/torch_extensions.h"
 #include "loop/verify/verifier.h"
 
@@ -28,12 +29,11 @@ std::string DescribePythonCandidate(const Candidate& candidate, const Reference&
 std::string DescribeExtension(const Candidate& candidate, const BuiltExtension& extension,
                               const Reference& reference, const std::string& device,
                               bool in_python);
-// An extension that is driven by a test's text. `label`: the original source with the test behind
-// it, whose result is the expected one; may be empty.
-std::string DescribeTest(const BuiltExtension& extension, const std::string& device,
-                         const std::string& label);
-// Python code with its test behind it.
-std::string DescribeScript(const std::string& device, const std::string& label);
+// An extension that is driven by a test's text.
+std::string DescribeTest(const BuiltExtension& extension, const TestPlan& plan);
+// Python code with its test behind it, which begins at `test_at`. `code_bytes`: how much of it a
+// candidate wrote; 0 for an original source, which may do as it likes.
+std::string DescribeScript(const TestPlan& plan, size_t code_bytes, size_t test_at);
 std::string DescribeReference(const std::string& file_name, const Reference& reference,
                               bool compile, const std::string& device);
 

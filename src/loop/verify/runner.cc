@@ -83,12 +83,12 @@ bool Runner::Await(SteadyClock::time_point until) {
 Runner::~Runner() { (void)End(); }
 
 Exchange Runner::Load(std::chrono::milliseconds timeout) {
-  return Ask(Command::Kind::kLoad, nullptr, nullptr, timeout);
+  return Ask(Command::Kind::kLoad, {findings_.get()}, timeout);
 }
 
 Exchange Runner::Call(const InputFile& in, OutputFile& out, std::chrono::milliseconds timeout,
                       bool watch) {
-  Exchange exchange = Ask(Command::Kind::kCall, &in, &out, timeout, &out);
+  Exchange exchange = Ask(Command::Kind::kCall, {in.fd(), out.fd()}, timeout, &out);
   const bool done =
       exchange.kind == Exchange::Kind::kReplied && exchange.reply.kind == Reply::Kind::kDone;
   if (watch && done) Watch(exchange, timeout);
@@ -97,22 +97,26 @@ Exchange Runner::Call(const InputFile& in, OutputFile& out, std::chrono::millise
 
 Exchange Runner::Map(const InputFile& in, const OutputFile& out,
                      std::chrono::milliseconds timeout) {
-  return Ask(Command::Kind::kMap, &in, &out, timeout);
+  return Ask(Command::Kind::kMap, {in.fd(), out.fd()}, timeout);
 }
 
 Exchange Runner::Go(std::chrono::milliseconds timeout) {
-  return Ask(Command::Kind::kGo, nullptr, nullptr, timeout);
+  return Ask(Command::Kind::kGo, {}, timeout);
 }
 
 Exchange Runner::Fetch(std::chrono::milliseconds timeout) {
-  return Ask(Command::Kind::kFetch, nullptr, nullptr, timeout);
+  return Ask(Command::Kind::kFetch, {}, timeout);
+}
+
+Exchange Runner::WriteResult(int fd, std::chrono::milliseconds timeout) {
+  return Ask(Command::Kind::kResult, {fd}, timeout);
 }
 
 Exchange Runner::Ping(std::chrono::milliseconds timeout) {
-  return Ask(Command::Kind::kPing, nullptr, nullptr, timeout);
+  return Ask(Command::Kind::kPing, {}, timeout);
 }
 
-Exchange Runner::Ask(Command::Kind kind, const InputFile* in, const OutputFile* out,
+Exchange Runner::Ask(Command::Kind kind, const std::vector<int>& fds,
                      std::chrono::milliseconds timeout, OutputFile* snapshot) {
   Exchange exchange;
   Command command;
@@ -120,9 +124,6 @@ Exchange Runner::Ask(Command::Kind kind, const InputFile* in, const OutputFile* 
   command.call = ++calls_;
   if (::getrandom(command.nonce.data(), command.nonce.size(), 0) < 0) return exchange;
   const auto begin = SteadyClock::now();
-  std::vector<int> fds;
-  if (in != nullptr) fds = {in->fd(), out->fd()};
-  if (kind == Command::Kind::kLoad) fds = {findings_.get()};
   if (!Send(command, fds)) return exchange;
   if (!Await(begin + timeout)) {
     Signal(SIGKILL);

@@ -66,6 +66,8 @@ class Runner {
   Exchange Go(std::chrono::milliseconds timeout);
   // Brings the outputs of the last Go() into their file.
   Exchange Fetch(std::chrono::milliseconds timeout);
+  // Has what a test computed written into a file; after Load().
+  Exchange WriteResult(int fd, std::chrono::milliseconds timeout);
   Exchange Ping(std::chrono::milliseconds timeout);
   // From outside: process_view.h.
   [[nodiscard]] std::chrono::nanoseconds CpuTime() const;
@@ -83,8 +85,8 @@ class Runner {
  private:
   Runner(Fd socket, Ending ending);
   bool WaitForHello();
-  Exchange Ask(Command::Kind kind, const InputFile* in, const OutputFile* out,
-               std::chrono::milliseconds timeout, OutputFile* snapshot = nullptr);
+  Exchange Ask(Command::Kind kind, const std::vector<int>& fds, std::chrono::milliseconds timeout,
+               OutputFile* snapshot = nullptr);
   bool Send(const Command& command, const std::vector<int>& fds);
   // False when nothing, or not a whole reply, came. `sender` is the pid of who sent it.
   bool Receive(Exchange& exchange, pid_t& sender);

@@ -1,21 +1,30 @@
 #include "loop/verify/test_drive.h"
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "loop/verify/blame.h"
 #include "loop/verify/build_report.h"
 #include "loop/verify/pybind_symbols.h"
 #include "loop/verify/python_candidate.h"
-#include "loop/verify/simt_findings.h"
+#include "loop/verify/test_race.h"
 
 namespace kerf::verify {
 namespace {
 
 // GEAK's own limit for a call.
 constexpr std::chrono::seconds kTestTime{120};
+// Whoever waits for what its kernels wrote waits for ever when they do nothing.
+constexpr std::chrono::seconds kMutedTime{20};
 
-VerifierOptions Probed(VerifierOptions options) {
-  if (!options.available.has_value()) options.available = sandbox::Probe();
+TestDriveOptions Probed(TestDriveOptions options) {
+  if (!options.verifier.available.has_value()) options.verifier.available = sandbox::Probe();
   return options;
+}
+
+void Blame(const Finding& finding, Verdict& verdict) {
+  verdict.Blame(finding.status, finding.reason, finding.text);
+  verdict.log += finding.text + "\n";
 }
 
 }  // namespace
@@ -25,130 +34,212 @@ bool IsTestCode(std::string_view text) {
          text.find("get_init_inputs") == std::string_view::npos;
 }
 
-TestDrive::TestDrive(VerifierOptions options, std::string label, std::string framework_version,
-                     Clock& clock)
+TestDrive::TestDrive(TestDriveOptions options, Clock& clock)
     : options_(Probed(std::move(options))),
-      label_(std::move(label)),
-      framework_version_(std::move(framework_version)),
       clock_(clock),
-      extensions_(options_) {}
+      extensions_(options_.verifier),
+      label_(options_.verifier, options_.label, options_.framework_version, Timeout()) {}
 
-Result<Verdict> TestDrive::Verify(const Candidate& candidate) {
-  const int64_t begin = clock_.MonotonicNanos();
+std::chrono::milliseconds TestDrive::Timeout() const {
+  return options_.verifier.call_timeout.value_or(kTestTime);
+}
+
+Verdict TestDrive::Begin(const Candidate& candidate) {
   Verdict verdict;
   verdict.status = VerdictStatus::kPassed;  // until something is found
   verdict.op_name = candidate.op_name;
   verdict.impl = ImplName(candidate.impl);
-  verdict.backend = options_.backend;
+  verdict.backend = options_.verifier.backend;
   verdict.framework = "torch";
   verdict.candidate_sha256 = Sha256Hex(candidate.source);
   verdict.candidate_bytes = candidate.source.size();
   verdict.candidate_name = candidate.name;
-  verdict.task.sha256 = Sha256Hex(options_.task_text);
-  verdict.task.framework_version = framework_version_;
-  verdict.sandbox = DescribeSandbox(options_.mode, *options_.available);
-  verdict.kerf_version = options_.version;
+  verdict.task.sha256 = Sha256Hex(options_.verifier.task_text);
+  verdict.task.framework_version = options_.framework_version;
+  verdict.sandbox = DescribeSandbox(options_.verifier.mode, *options_.verifier.available);
+  verdict.kerf_version = options_.verifier.version;
   verdict.started = FormatUtc(clock_.WallNanos());
-  KERF_RETURN_IF_ERROR(Drive(candidate, verdict));
-  if (verdict.passed()) {
-    verdict.pass_call = true;
-    verdict.Blame(
-        VerdictStatus::kUnsupported, "feature",
-        label_.empty()
-            ? "the test ran to its end; what it computed was not judged, for there is no "
-              "reference to judge it by"
-            : "the test ran to its end, and its result_gold is like the label's where both "
-              "have one; that was compared in the candidate's own process, which proves "
-              "nothing");
-  }
-  verdict.ms = static_cast<double>(clock_.MonotonicNanos() - begin) / 1e6;
   return verdict;
 }
 
-std::string TestDrive::WithTest(const std::string& code) const {
-  // GEAK's own separator; the lines of the code keep their numbers.
-  return code + "\n" + std::string(146, '#') + "\n" + options_.task_text;
+Result<Verdict> TestDrive::Verify(const Candidate& candidate) {
+  const int64_t begin = clock_.MonotonicNanos();
+  Verdict verdict = Begin(candidate);
+  KERF_ASSIGN_OR_RETURN(const Start start, Prepare(candidate, verdict));
+  if (start) KERF_RETURN_IF_ERROR(Judge(start, candidate, verdict));
+  verdict.ms = static_cast<double>(clock_.MonotonicNanos() - begin) / 1e6;
+  if (verdict.passed()) verdict.summary = "passed";
+  return verdict;
 }
 
-std::string TestDrive::LabelWithTest() const {
-  // What describes a candidate travels in one packet.
-  constexpr size_t kMost = size_t{512} << 10;
-  if (label_.empty() || label_.size() + options_.task_text.size() > kMost) return "";
-  return WithTest(label_);
+Status TestDrive::CheckLabel() {
+  if (label_.empty()) return InvalidInput("there is no label to hold results against");
+  const int64_t seed = options_.seeds.front();
+  if (label_.Has(seed)) return {};
+  Verdict verdict;
+  verdict.status = VerdictStatus::kPassed;
+  KERF_ASSIGN_OR_RETURN(WarmInterpreter* const interpreter, Scripts(verdict));
+  if (interpreter == nullptr) return Unavailable(verdict.summary);
+  KERF_ASSIGN_OR_RETURN(const LabelResults::Gold gold, label_.Get(seed, *interpreter));
+  return gold.finding.bad() ? Status(InvalidInput(gold.finding.text)) : Status();
 }
 
-Status TestDrive::DriveScript(const Candidate& candidate, Verdict& verdict) {
-  Result<std::unique_ptr<WarmInterpreter>> interpreter =
-      WarmInterpreter::Start(ServerSpec(options_, {"torch", "triton"}));
-  if (!interpreter.ok() && interpreter.error().code == ErrorCode::kUnavailable) {
-    verdict.Blame(VerdictStatus::kUnsupported, "package", interpreter.error().message);
-    return {};
+Result<TestDrive::Start> TestDrive::Prepare(const Candidate& candidate, Verdict& verdict) {
+  const bool cpu = options_.verifier.backend == "cpu";
+  if (candidate.impl == Impl::kTriton && options_.verifier.backend != "ascend") {
+    return PrepareScript(candidate, verdict);
   }
-  if (!interpreter.ok()) return std::move(interpreter).error();
-  KERF_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Runner> runner,
-      (*interpreter)
-          ->Fork(DescribeScript(options_.backend, LabelWithTest()), WithTest(candidate.source)));
-  Judge(runner->Load(options_.call_timeout.value_or(kTestTime)), *runner, verdict);
-  return {};
+  if (candidate.impl == Impl::kTorchExt && cpu) return PrepareExtension(candidate, verdict);
+  verdict.Blame(VerdictStatus::kUnsupported, cpu ? "impl" : "backend",
+                "a test of " + std::string(ImplName(candidate.impl)) + " on backend " +
+                    options_.verifier.backend + " is not there yet");
+  return Start();
 }
 
-Status TestDrive::Drive(const Candidate& candidate, Verdict& verdict) {
-  if (candidate.impl == Impl::kTriton && options_.backend == "cpu") {
-    return DriveScript(candidate, verdict);
+Result<std::unique_ptr<WarmInterpreter>> TestDrive::StartScripts() {
+  RunnerSpec spec = ServerSpec(options_.verifier, {"torch", "triton"});
+  if (options_.verifier.backend == "cuda") {
+    KERF_ASSIGN_OR_RETURN(Scratch folder, Scratch::Make(options_.verifier.cache_dir + "/scratch"));
+    AllowCompiling(folder.path(), options_.verifier.python->include_path, spec);
+    compiler_folders_.push_back(std::move(folder));
   }
-  if (options_.backend != "cpu") {
-    verdict.Blame(VerdictStatus::kUnsupported, "backend",
-                  "a test of " + std::string(ImplName(candidate.impl)) + " on backend " +
-                      options_.backend + " is not there yet");
-    return {};
+  return WarmInterpreter::Start(spec);
+}
+
+Result<WarmInterpreter*> TestDrive::Scripts(Verdict& verdict) {
+  if (scripts_ != nullptr && scripts_->alive()) return scripts_.get();
+  Result<std::unique_ptr<WarmInterpreter>> started = StartScripts();
+  if (!started.ok() && started.error().code == ErrorCode::kUnavailable) {
+    verdict.Blame(VerdictStatus::kUnsupported, "package", started.error().message);
+    return static_cast<WarmInterpreter*>(nullptr);
   }
+  if (!started.ok()) return std::move(started).error();
+  scripts_ = *std::move(started);
+  return scripts_.get();
+}
+
+Result<TestDrive::Start> TestDrive::PrepareScript(const Candidate& candidate, Verdict& verdict) {
+  KERF_ASSIGN_OR_RETURN(WarmInterpreter* const interpreter, Scripts(verdict));
+  if (interpreter == nullptr) return Start();
+  return Start([this, script = MakeScript(candidate.source, options_.verifier.task_text),
+                bytes = candidate.source.size()](const TestPlan& plan) {
+    return scripts_->Fork(DescribeScript(plan, bytes, script.test_at), script.text);
+  });
+}
+
+Result<TestDrive::Start> TestDrive::PrepareExtension(const Candidate& candidate, Verdict& verdict) {
   const BoundSymbols bound = FindBoundSymbols(candidate.source);
-  const UsedSymbols used = FindUsedSymbols(options_.task_text, bound);
+  const UsedSymbols used = FindUsedSymbols(options_.verifier.task_text, bound);
   const SymbolDiagnosis symbols = DiagnoseSymbols(bound, used);
   // A module that TORCH_LIBRARY makes is used through torch.ops, which is no import.
   if (symbols.mismatch() && symbols.certain && !bound.module.empty()) {
     verdict.Blame(VerdictStatus::kCallError, "symbol_mismatch",
                   symbols.text.substr(0, symbols.text.find('\n')));
     verdict.log = symbols.text;
-    return {};
+    return Start();
   }
   const std::string module = used.module.empty() ? "kerf_" + candidate.op_name : used.module;
   KERF_ASSIGN_OR_RETURN(const std::optional<BuiltExtension> extension,
                         extensions_.Build(candidate, module, verdict));
-  if (!extension.has_value()) return {};
+  if (!extension.has_value()) return Start();
   KERF_ASSIGN_OR_RETURN(const bool ready, extensions_.StartInterpreter(verdict));
-  if (!ready) return {};
-  KERF_ASSIGN_OR_RETURN(
-      const std::unique_ptr<Runner> runner,
-      extensions_.Fork(DescribeTest(*extension, options_.backend, LabelWithTest()),
-                       options_.task_text));
-  Judge(runner->Load(options_.call_timeout.value_or(kTestTime)), *runner, verdict);
+  if (!ready) return Start();
+  return Start([this, built = *extension](const TestPlan& plan) {
+    return extensions_.Fork(DescribeTest(built, plan), options_.verifier.task_text);
+  });
+}
+
+Status TestDrive::Judge(const Start& start, const Candidate& candidate, Verdict& verdict) {
+  int64_t launches = 0;
+  for (const int64_t seed : options_.seeds) {
+    KERF_RETURN_IF_ERROR(JudgeSeed(start, seed, launches, verdict));
+    if (!verdict.passed()) return {};
+  }
+  if (candidate.impl == Impl::kTriton && launches == 0) {
+    Blame({VerdictStatus::kCheat, "library_fallback", "no Triton kernel was launched"}, verdict);
+    return {};
+  }
+  verdict.checks.insert(verdict.checks.end(), {"label", "second_process"});
+  if (candidate.impl == Impl::kTriton) KERF_RETURN_IF_ERROR(JudgeMuted(start, verdict));
+  if (!verdict.passed()) return {};
+  verdict.pass_exe = true;
+  return options_.verifier.profile ? Measure(start, candidate, verdict) : Status();
+}
+
+Status TestDrive::JudgeSeed(const Start& start, int64_t seed, int64_t& launches, Verdict& verdict) {
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Runner> runner,
+                        start({options_.verifier.backend, seed, false, ""}));
+  const TestRun run = RunTest(*runner, Timeout());
+  verdict.log += run.log;
+  if (run.finding.bad()) {
+    if (run.finding.status == VerdictStatus::kWrongValue) {  // an assertion of the test
+      verdict.pass_call = true;
+      verdict.stage = Stage::kExecute;
+    }
+    Blame(run.finding, verdict);
+    return {};
+  }
+  verdict.pass_call = true;
+  if (label_.empty()) {
+    verdict.Blame(VerdictStatus::kUnsupported, "feature",
+                  "the test ran to its end; what it computed was not judged, for there is no "
+                  "reference to judge it by");
+    return {};
+  }
+  KERF_ASSIGN_OR_RETURN(WarmInterpreter* const interpreter, Scripts(verdict));
+  if (interpreter == nullptr) return {};
+  KERF_ASSIGN_OR_RETURN(const LabelResults::Gold gold, label_.Get(seed, *interpreter));
+  verdict.stage = Stage::kExecute;
+  if (gold.finding.bad()) {
+    verdict.task.fit = gold.finding.status != VerdictStatus::kTaskUnfit;
+    Blame(gold.finding, verdict);
+    return {};
+  }
+  launches = run.result->launches;
+  const ResultComparison found =
+      CompareResults(*gold.result, *run.result, seed, options_.verifier.threads);
+  verdict.cases.push_back({seed, 0, false, 1, found.finding.status, found.finding.reason, {}});
+  verdict.cases.back().outputs = found.outputs;
+  verdict.log += found.log;
+  verdict.Blame(found.finding.status, found.finding.reason, found.finding.text);
   return {};
 }
 
-void TestDrive::Judge(const Exchange& loaded, Runner& runner, Verdict& verdict) const {
-  Finding finding = JudgeReply(loaded);
-  const bool replied = loaded.kind == Exchange::Kind::kReplied;
-  if (!finding.bad() && !replied) {
-    const Result<sandbox::Outcome>& outcome = runner.End();
-    finding = outcome.ok() ? JudgeOutcome(*outcome, "")
-                           : Finding{VerdictStatus::kRuntimeError, "no_result",
-                                     "the process gave no answer"};
+Status TestDrive::JudgeMuted(const Start& start, Verdict& verdict) {
+  const int64_t seed = options_.seeds.front();
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Runner> runner,
+                        start({options_.verifier.backend, seed, true, ""}));
+  const TestRun run = RunTest(*runner, std::min<std::chrono::milliseconds>(Timeout(), kMutedTime));
+  if (!run.result.has_value()) return {};
+  KERF_ASSIGN_OR_RETURN(const LabelResults::Gold gold, label_.Get(seed, *scripts_));
+  const ResultComparison found =
+      CompareResults(*gold.result, *run.result, seed, options_.verifier.threads);
+  verdict.checks.emplace_back("muted");
+  if (!found.finding.bad()) {
+    Blame({VerdictStatus::kCheat, "library_fallback",
+           "the result is the same when its kernels do nothing"},
+          verdict);
   }
-  // What an emulated kernel was caught at says more than how the process ended.
-  const SimtFindings caught = ReadSimtFindings(runner.TakeFindings());
-  verdict.log += caught.log;
-  if (caught.worst.bad()) {
-    verdict.Blame(caught.worst.status, caught.worst.reason, caught.worst.text);
-  }
-  if (!finding.bad()) return;
-  if (finding.status == VerdictStatus::kWrongValue) {
-    verdict.pass_call = true;
+  return {};
+}
+
+Status TestDrive::Measure(const Start& start, const Candidate& candidate, Verdict& verdict) {
+  verdict.stage = Stage::kPerform;
+  verdict.pass_perf = false;
+  const std::string why = WhyNotTimed(options_.verifier.backend, candidate, label_.text());
+  if (!why.empty()) {
+    verdict.task.notes.push_back("not measured: " + why);
     verdict.stage = Stage::kExecute;
+    return {};
   }
-  verdict.Blame(finding.status, finding.reason, finding.text);
-  verdict.log += finding.text + "\n";
+  const int64_t seed = options_.seeds.back();
+  // The two take turns, so each needs an interpreter of its own.
+  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<WarmInterpreter> other, StartScripts());
+  const TestSides sides{[&] {
+                          return start({options_.verifier.backend, seed, false, ""});
+                        },
+                        [&] { return label_.Start(seed, /*muted=*/false, *other); }};
+  return RaceTests(sides, Timeout(), options_.verifier.threads, verdict);
 }
 
 }  // namespace kerf::verify

@@ -64,8 +64,9 @@ struct Command {
     kQuit,
     kMap,  // the first third of it: for timing, where only the second counts
     kGo,
-    kPing,   // nothing: what a round trip costs
-    kFetch,  // the last third: outputs into their file
+    kPing,    // nothing: what a round trip costs
+    kFetch,   // the last third: outputs into their file
+    kResult,  // what a test computed into a file; Python runners only
   };
   Kind kind = Kind::kQuit;
   int32_t reserved = 0;
@@ -83,7 +84,7 @@ struct Reply {
     kFault,    // text: what was touched; the runner dies after it
     kBadCall,  // the runner could not do what it was told
     kHello,    // first of all, before any code of the candidate ran
-    kReady,    // to kMap, kPing and kFetch
+    kReady,    // to kMap, kPing, kFetch and kResult
   };
   Kind kind = Kind::kBadCall;
   int32_t code = 0;
