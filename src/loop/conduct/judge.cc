@@ -118,7 +118,7 @@ Status JudgePool::RunPrepare(const Job& job, const std::stop_token& stop) {
   KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
   const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
   KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
-  const Status checked = setup.drive->CheckLabel();
+  Status checked = setup.drive->CheckLabel();
   GiveBack(key, std::move(setup));
   return checked;
 }

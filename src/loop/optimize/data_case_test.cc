@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 class DataCase : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
-    const std::string path = testing::TempDir() + name;
+    std::string path = testing::TempDir() + name;
     std::ofstream(path) << text;
     return path;
   }

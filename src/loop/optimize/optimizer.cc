@@ -8,6 +8,8 @@ namespace kerf::optimize {
 namespace {
 
 constexpr std::chrono::milliseconds kTick{200};
+// Who asks whether a case can be judged: not one of the lines.
+constexpr size_t kPreparing = size_t{1} << 40;
 
 }  // namespace
 
@@ -36,46 +38,50 @@ Status Optimizer::Open(const PlaybackOf& playback_of) {
   return {};
 }
 
-bool Optimizer::PrepareCases(const std::function<bool()>& interrupted) {
-  size_t waiting = 0;
-  for (size_t i = 0; i < data_.cases.size(); ++i) {
-    if (!data_.cases[i].not_here.empty()) {
-      watcher_.Prepared(data_.cases[i]);
-      continue;
-    }
-    dispatcher_.Prepare(i, data_.cases[i].spec);
-    ++waiting;
+Status Optimizer::BeginCase(size_t index) {
+  const Case& one = data_.cases[index];
+  cases_[index].trials.clear();
+  const bool ask = live_ && !prepared_;
+  if (!one.not_here.empty()) {
+    if (ask) watcher_.Prepared(one);
+    return {};
   }
-  bool stopped = false;
-  while (waiting > 0) {
-    std::optional<conduct::Dispatcher::Answer> answer = dispatcher_.Wait(kTick);
-    stopped = interrupted() || stopped;
-    if (!answer.has_value()) {
-      watcher_.Idle();
-      continue;
-    }
-    --waiting;
-    const Status& status = std::get<Status>(answer->what);
-    if (stopped) continue;
-    Case& one = data_.cases[answer->who];
-    if (!status.ok()) one.not_here = status.error().message;
-    watcher_.Prepared(one);
-  }
-  return !stopped;
+  if (!ask) return BeginLines(index);
+  dispatcher_.Prepare(kPreparing + index, one.spec);
+  ++under_way_;
+  return {};
 }
 
-Result<bool> Optimizer::Advance(size_t who) {
+void Optimizer::TakePrepared(size_t index, const Status& status) {
+  Case& one = data_.cases[index];
+  if (!status.ok()) one.not_here = status.error().message;
+  watcher_.Prepared(one);
+}
+
+Status Optimizer::BeginLines(size_t index) {
+  for (size_t k = 0; k < lines_each_; ++k) {
+    Line& line = *cases_[index].lines[k];
+    if (!line.ended().empty()) continue;
+    line.Begin(iteration_, cases_[index].state, live_);
+    KERF_RETURN_IF_ERROR(Advance(index * lines_each_ + k));
+  }
+  return {};
+}
+
+Status Optimizer::Advance(size_t who) {
   Line& line = LineOf(who);
   KERF_ASSIGN_OR_RETURN(Line::Work work, line.Next());
   switch (work.kind) {
     case Line::Work::Kind::kAsk:
+      ++under_way_;
       watcher_.Asked(line, work.request.agent);
       dispatcher_.Ask(who, std::move(work.request));
-      return true;
+      return {};
     case Line::Work::Kind::kVerify:
+      ++under_way_;
       watcher_.Judging(line);
       dispatcher_.Verify(who, work.spec, std::move(work.candidate));
-      return true;
+      return {};
     case Line::Work::Kind::kDone:
       break;
   }
@@ -83,62 +89,58 @@ Result<bool> Optimizer::Advance(size_t who) {
   if (std::optional<Trial> trial = line.TakeTrial()) {
     cases_[who / lines_each_].trials.push_back(*std::move(trial));
   }
-  return false;
+  return {};
 }
 
-Status Optimizer::Take(conduct::Dispatcher::Answer answer) {
+Status Optimizer::Take(conduct::Dispatcher::Answer answer, bool stopped) {
+  --under_way_;
+  if (const auto* status = std::get_if<Status>(&answer.what)) {
+    const size_t index = answer.who - kPreparing;
+    if (stopped) return {};
+    TakePrepared(index, *status);
+    return data_.cases[index].not_here.empty() ? BeginLines(index) : Status();
+  }
   Line& line = LineOf(answer.who);
   if (auto* reply = std::get_if<Result<llm::Reply>>(&answer.what)) {
     if (reply->ok()) watcher_.Answered(line, **reply);
-    return line.TakeReply(std::move(*reply));
+    KERF_RETURN_IF_ERROR(line.TakeReply(std::move(*reply)));
+  } else {
+    auto& judgement = std::get<Result<conduct::Judgement>>(answer.what);
+    const bool judged = judgement.ok();
+    KERF_RETURN_IF_ERROR(line.TakeJudgement(std::move(judgement)));
+    if (judged) watcher_.Judged(line);
   }
-  auto& judgement = std::get<Result<conduct::Judgement>>(answer.what);
-  const bool judged = judgement.ok();
-  KERF_RETURN_IF_ERROR(line.TakeJudgement(std::move(judgement)));
-  if (judged) watcher_.Judged(line);
-  return {};
+  // What has arrived is recorded; no more is begun.
+  if (stopped) line.Stop();
+  return Advance(answer.who);
 }
 
 Result<bool> Optimizer::RunIteration(int64_t iteration, bool live,
                                      const std::function<bool()>& interrupted) {
-  size_t running = 0;
-  Status failed;  // what cannot be recorded ends the run, once all that is under way has ended
-  const auto advance = [&](size_t who) {
-    const Result<bool> goes_on = Advance(who);
-    if (!goes_on.ok() && failed.ok()) failed = goes_on.error();
-    return goes_on.ok() && *goes_on;
-  };
-  for (size_t i = 0; i < cases_.size(); ++i) {
-    cases_[i].trials.clear();
-    if (!data_.cases[i].not_here.empty()) continue;
-    for (size_t k = 0; k < lines_each_; ++k) {
-      Line& line = *cases_[i].lines[k];
-      if (!line.ended().empty() || !failed.ok()) continue;
-      line.Begin(iteration, cases_[i].state, live);
-      running += advance(i * lines_each_ + k) ? 1 : 0;
-    }
-  }
+  iteration_ = iteration;
+  live_ = live;
+  Status failed;  // what cannot be recorded ends the run, once all that is under way has come back
+  for (size_t i = 0; i < cases_.size() && failed.ok(); ++i) failed = BeginCase(i);
   bool stopped = false;
-  while (running > 0) {
+  while (under_way_ > 0) {
     std::optional<conduct::Dispatcher::Answer> answer = dispatcher_.Wait(kTick);
     stopped = interrupted() || stopped;
     if (!answer.has_value()) {
       watcher_.Idle();
       continue;
     }
-    const size_t who = answer->who;
     if (const auto* what = std::get_if<std::string>(&answer->what)) {
-      watcher_.Waiting(LineOf(who), *what);
+      watcher_.Waiting(LineOf(answer->who), *what);
       continue;
     }
-    const Status taken = Take(*std::move(answer));
-    if (!taken.ok() && failed.ok()) failed = taken;
-    // What has arrived is recorded; no more is begun.
-    if (stopped) LineOf(who).Stop();
-    const bool go_on = taken.ok() && failed.ok() && advance(who);
-    if (!go_on) --running;
+    if (!failed.ok()) {
+      --under_way_;
+      continue;
+    }
+    failed = Take(*std::move(answer), stopped);
   }
   KERF_RETURN_IF_ERROR(failed);
+  prepared_ = prepared_ || (live && !stopped);
   if (stopped) error_.reset();  // what was under way says that it was stopped
   return !stopped && !error_.has_value();
 }
@@ -216,17 +218,8 @@ Result<OptimizeReport> Optimizer::Run(int64_t iterations, const PlaybackOf& play
   OptimizeReport report;
   report.last_iteration = files_.last_complete();
   report.complete = true;
-  bool prepared = false;
   for (int64_t i = 0; i < iterations && report.complete; ++i) {
     const bool live = i > files_.last_complete();
-    if (live && !prepared) {
-      prepared = PrepareCases(interrupted);
-      if (!prepared) {
-        report.complete = false;
-        report.because = "interrupted";
-        break;
-      }
-    }
     // The first pair is written in any case: it says why nothing was done.
     if (live && i > 0 && !AnyLineLeft()) {
       report.because = "nothing is left to try";

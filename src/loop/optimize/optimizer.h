@@ -88,13 +88,17 @@ class Optimizer {
   };
 
   Status Open(const PlaybackOf& playback_of);
-  // Which cases can be judged at all; false when it was interrupted.
-  bool PrepareCases(const std::function<bool()>& interrupted);
   // False when it could not be finished.
   Result<bool> RunIteration(int64_t iteration, bool live, const std::function<bool()>& interrupted);
-  // Gives out the next work of a line; false when its attempt is done.
-  Result<bool> Advance(size_t who);
-  Status Take(conduct::Dispatcher::Answer answer);
+  // Gives out the first work of a case: of its lines, or, the first time, the question whether it
+  // can be judged at all, because nobody is asked for code before that is known.
+  Status BeginCase(size_t index);
+  Status BeginLines(size_t index);
+  // Gives out the next work of a line, or takes its trial when its attempt is done.
+  Status Advance(size_t who);
+  // What came back; more work may be given out for it.
+  Status Take(conduct::Dispatcher::Answer answer, bool stopped);
+  void TakePrepared(size_t index, const Status& status);
   [[nodiscard]] bool AnyLineLeft() const;
   [[nodiscard]] std::vector<CaseView> Views() const;
   [[nodiscard]] IterationReport ReportIteration(int64_t iteration, bool complete) const;
@@ -108,6 +112,11 @@ class Optimizer {
   Watcher& watcher_;
   const size_t lines_each_;
   std::vector<Running> cases_;
+  // Of the iteration under way.
+  int64_t iteration_ = 0;
+  bool live_ = false;
+  size_t under_way_ = 0;        // what was given out and has not come back
+  bool prepared_ = false;       // it is known which cases can be judged
   std::optional<Error> error_;  // the first that was nobody's kernel's fault
 };
 

@@ -13,7 +13,7 @@
 namespace kerf::verify {
 namespace {
 
-constexpr time_t kStale = 24 * 60 * 60;
+constexpr time_t kStale = time_t{24} * 60 * 60;
 
 struct Entry {
   std::string path;

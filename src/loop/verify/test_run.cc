@@ -20,7 +20,7 @@ Finding NoResult(const std::string& why) {
 
 // What an answer says, or how the process ended when there is none.
 Finding FindingOf(const Exchange& exchange, Runner& runner) {
-  const Finding finding = JudgeReply(exchange);
+  Finding finding = JudgeReply(exchange);
   if (finding.bad() || exchange.kind == Exchange::Kind::kReplied) return finding;
   const Result<sandbox::Outcome>& outcome = runner.End();
   return outcome.ok() ? JudgeOutcome(*outcome, "") : NoResult("the process gave no answer");
