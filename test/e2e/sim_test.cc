@@ -304,14 +304,14 @@ TEST_F(Sim, NamesAnInstructionThatIsNotThere) {
 using namespace pto;
 extern "C" void kernel_entry(__gm__ int64_t *args) {
   Tile<TileType::Vec, float, 8, 8> t;
-  TQUANT(t, t);
+  TRANDOM(t, t, t);
   args[0] = 0;
 })");
   Write("spec.json", R"([{"index": 0, "name": "x", "dtype": "UINT64", "value": 1}])");
   const Json json = RunJson({"kernel.cpp", "--core", "aiv", "--arg-spec", "spec.json"}, 1);
   EXPECT_FALSE(json["compiled"].get<bool>());
   EXPECT_THAT(json["compiler_log"].get<std::string>(),
-              HasSubstr("the instruction TQUANT is not simulated yet"));
+              HasSubstr("the instruction TRANDOM is not simulated yet"));
 }
 
 TEST_F(Sim, TellsWhereAKernelCrashed) {

@@ -52,6 +52,11 @@ void SimCore::Warn(FindingKind kind, const std::string& text) {
   launch_.Report(*this, kind, false, text);
 }
 
+Unit* SimCore::UnitOf(uint8_t owner) {
+  SimCore* core = owner == 0 ? this : Neighbour(owner - 1);
+  return core == nullptr ? nullptr : &core->unit_;
+}
+
 void SimCore::Stop(FindingKind kind, const std::string& text) {
   launch_.Report(*this, kind, true, text);
   stopped_ = true;
