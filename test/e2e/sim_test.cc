@@ -23,6 +23,7 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::string kKernels = std::string(KERF_SOURCE_DIR) + "/examples/kernels/";
+const std::string kTestKernels = std::string(KERF_SOURCE_DIR) + "/test/sim/kernels/";
 
 class Sim : public ::testing::Test {
  protected:
@@ -102,8 +103,8 @@ double Decode(const std::string& dtype, const char* at) {
 // The example's own arg spec with its constant inputs replaced by random ones.
 class Example {
  public:
-  explicit Example(const std::string& name) : name_(name) {
-    std::ifstream file(kKernels + name + ".json");
+  Example(const std::string& folder, const std::string& name) : name_(name) {
+    std::ifstream file(folder + name + ".json");
     spec_ = Json::parse(file);
   }
   // Fills inputs and writes the spec and its data below `folder`.
@@ -144,11 +145,12 @@ class SimExamples : public Sim {
  protected:
   // `wanted(example)` gives what the output slot should hold.
   void Check(const std::string& name, const std::string& core, int slot, double tolerance,
-             const std::function<Values(Example&)>& wanted) {
-    Example example(name);
+             const std::function<Values(Example&)>& wanted, const std::string& chip = "a2a3",
+             const std::string& folder = kKernels) {
+    Example example(folder, name);
     example.Prepare(dir_.path());
-    const Json json = RunJson({kKernels + name + ".cpp", "--core", core, "--arg-spec", "spec.json",
-                               "--save-outputs", "out"},
+    const Json json = RunJson({folder + name + ".cpp", "--core", core, "--arg-spec", "spec.json",
+                               "--save-outputs", "out", "--chip", chip},
                               0);
     EXPECT_TRUE(json.value("findings", Json::array()).empty()) << json["findings"];
     EXPECT_TRUE(json["report"]["hazards"].empty()) << json["report"]["hazards"];
@@ -256,6 +258,47 @@ TEST_F(SimExamples, MixedKernelsWorkTogether) {
     for (size_t r = 0; r < 32; ++r) Softmax(&s[r * 64], 64);
     return Product(s, e[2], 32, 64, 64);
   });
+}
+
+// a5: queues on the chip, both ways.
+TEST_F(SimExamples, QueuesOnTheChipGoThereAndBack) {
+  Check(
+      "round_trip_a5", "mix", 3, 2e-2,
+      [](Example& e) {
+        Values middle = Product(e[0], e[1], 128, 64, 64);
+        for (double& value : middle) value = std::max(value, 0.0);
+        return Product(middle, e[2], 128, 64, 64);
+      },
+      "a5");
+}
+
+TEST_F(SimExamples, SlotsOfAQueueAreGlobalTensors) {
+  for (const char* chip : {"a2a3", "a5"}) {
+    Check(
+        "global_slots", "mix", 2, 1e-4, [](Example& e) { return Product(e[0], e[1], 192, 32, 32); },
+        chip, kTestKernels);
+  }
+}
+
+TEST_F(SimExamples, ASlotOfARingMayBeReadUntilItIsFreed) {
+  Check(
+      "ring_a5", "mix", 2, 1e-4,
+      [](Example& e) {
+        Values y = Product(e[0], e[1], 160, 32, 32);
+        for (double& value : y) value += 1;
+        return y;
+      },
+      "a5", kTestKernels);
+  std::ifstream file(kTestKernels + "ring_a5.cpp");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string read = "    TADDS(result, part, 1.0f);\n";
+  const std::string free = "    TFREE<Ring, TileSplitAxis::TILE_LEFT_RIGHT>(ring);\n";
+  ASSERT_NE(text.find(read + free), std::string::npos);
+  text.replace(text.find(read + free), read.size() + free.size(), free + read);
+  Write("broken.cpp", text);
+  const Json json =
+      RunJson({"broken.cpp", "--core", "mix", "--chip", "a5", "--arg-spec", "spec.json"}, 1);
+  EXPECT_THAT(json["report"]["hazards"].dump(), HasSubstr("one reads what the other writes"));
 }
 
 struct Broken {

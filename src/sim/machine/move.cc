@@ -137,6 +137,10 @@ bool ExecuteMove(Unit& unit, const Call& call) {
     case Op::TINSERT_FP:
       Move(unit, call);
       return true;
+    case Op::TPUSH:  // into a ring on the chip
+      if (call.globals != 0) return false;
+      Move(unit, call);
+      return true;
     case Op::TFILLPAD:
     case Op::TFILLPAD_INPLACE:
     case Op::TFILLPAD_EXPAND:

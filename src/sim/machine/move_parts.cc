@@ -25,6 +25,7 @@ MovePart WholeOf(const Call& call) {
       break;
     case Op::TINSERT:
     case Op::TINSERT_FP:
+    case Op::TPUSH:
       part.to_row = call.option[0];
       part.to_col = call.option[1];
       part.rows = a.valid_rows;
@@ -57,6 +58,30 @@ std::vector<MovePart> MovePartsOf(const Call& call) {
   parts[1].*size = whole.*size - parts[0].*size;
   parts[1].*from += parts[0].*size;
   return parts;
+}
+
+TileRef RegionOf(const TileRef& tile, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+  TileRef region = tile;
+  const bool inside = row >= 0 && col >= 0 && row + rows <= tile.rows && col + cols <= tile.cols;
+  if (!inside) return region;
+  const auto size = static_cast<int64_t>(TypeBytes(tile.type));
+  if (tile.form == Form::kNd || tile.form == Form::kDn) {
+    region.addr += static_cast<uint64_t>(ElementOffset(tile, row, col) * size);
+    region.valid_rows = static_cast<int32_t>(rows);
+    region.valid_cols = static_cast<int32_t>(cols);
+    return region;
+  }
+  const int64_t box = tile.box_cols;
+  const bool whole = row == 0 && rows == tile.rows;
+  if (tile.form != Form::kNz || whole || col % box != 0 || tile.rows % tile.box_rows != 0)
+    return region;
+  region.addr += static_cast<uint64_t>((col * tile.rows + row * box) * size);
+  region.form = Form::kNd;
+  region.box_rows = region.box_cols = 1;
+  region.rows = region.valid_rows = static_cast<int32_t>((cols + box - 1) / box);
+  region.cols = static_cast<int32_t>(tile.rows * box);
+  region.valid_cols = static_cast<int32_t>(rows * box);
+  return region;
 }
 
 }  // namespace kerf::sim

@@ -15,4 +15,8 @@ struct MovePart {
 // Of TMOV, TEXTRACT, TINSERT and their _FP forms, and of TPUSH into a ring on the chip.
 std::vector<MovePart> MovePartsOf(const Call& call);
 
+// A region of a tile as a tile: its bytes exactly for ND and DN, and for NZ where it takes whole
+// columns of boxes (then as rows of memory, one for each). Else the tile.
+TileRef RegionOf(const TileRef& tile, int64_t row, int64_t col, int64_t rows, int64_t cols);
+
 }  // namespace kerf::sim

@@ -136,6 +136,23 @@ Roles RolesOf(const Call& call) {
   }
 }
 
+// Whether it is a transfer that MovePartsOf() describes.
+bool Moves(const Call& call) {
+  switch (call.op) {
+    case Op::TMOV:
+    case Op::TEXTRACT:
+    case Op::TINSERT:
+    case Op::TMOV_FP:
+    case Op::TEXTRACT_FP:
+    case Op::TINSERT_FP:
+      return true;
+    case Op::TPUSH:
+      return call.globals == 0;
+    default:
+      return false;
+  }
+}
+
 uint64_t ValidElements(const TileRef& tile) {
   return static_cast<uint64_t>(std::max(tile.valid_rows, 0)) *
          static_cast<uint64_t>(std::max(tile.valid_cols, 0));
@@ -281,27 +298,33 @@ void Recorder::Add(const Call& call) {
     return writes ? static_cast<uint8_t>(kWrite | (atomic ? kAtomic : 0)) : kRead;
   };
   if (to_global && call.globals != 0) AddGlobal(call.global[0], global_access(0));
-  for (int i = 0; i < call.tiles; ++i) {
+  const bool moves = Moves(call);
+  if (moves) AddMove(call, kWrite);
+  for (int i = moves ? 2 : 0; i < call.tiles; ++i) {
     if ((roles.scratch & Bit(i)) != 0)
       AddTile(call.tile[i], kWrite | kScratch);
     else if (i >= roles.destinations)
       AddTile(call.tile[i], kRead);
     else
-      AddDestination(call, i, roles.reads_destination ? kRead | kWrite : kWrite);
+      AddTile(call.tile[i], roles.reads_destination ? kRead | kWrite : kWrite);
   }
   for (int i = to_global ? 1 : 0; i < call.globals; ++i)
     AddGlobal(call.global[i], global_access(i));
   log_.End();
 }
 
-// A transfer into other cores' memories has a destination in each.
-void Recorder::AddDestination(const Call& call, int index, uint8_t access) {
-  const TileRef& tile = call.tile[index];
-  const bool moves = call.op == Op::TMOV || call.op == Op::TEXTRACT || call.op == Op::TINSERT ||
-                     call.op == Op::TMOV_FP || call.op == Op::TEXTRACT_FP ||
-                     call.op == Op::TINSERT_FP || call.op == Op::TPUSH;
-  if (!moves || call.tiles < 2) return AddTile(tile, access);
-  for (const MovePart& part : MovePartsOf(call)) AddTile(part.to, access);
+// The parts of a transfer: into the memory of each core that it writes to, and where from.
+void Recorder::AddMove(const Call& call, uint8_t access) {
+  const std::vector<MovePart> parts = MovePartsOf(call);
+  for (const MovePart& part : parts)
+    AddTile(RegionOf(part.to, part.to_row, part.to_col, part.rows, part.cols), access);
+  int64_t rows = 0;
+  int64_t cols = 0;
+  for (const MovePart& part : parts) {
+    rows = std::max(rows, part.from_row + part.rows - parts[0].from_row);
+    cols = std::max(cols, part.from_col + part.cols - parts[0].from_col);
+  }
+  AddTile(RegionOf(call.tile[1], parts[0].from_row, parts[0].from_col, rows, cols), kRead);
 }
 
 void Recorder::AddScalar(const TileRef& tile, int64_t offset, bool write,

@@ -32,7 +32,7 @@ class Recorder {
     return log_.SiteOf(site.file, site.line, 0, site.function);
   }
   void AddTile(const kerf_pto::TileRef& tile, uint8_t access);
-  void AddDestination(const kerf_pto::Call& call, int index, uint8_t access);
+  void AddMove(const kerf_pto::Call& call, uint8_t access);
   void AddGlobal(const kerf_pto::GlobalRef& global, uint8_t access);
 
   kerf_log::CoreLog log_;
