@@ -6,5 +6,6 @@
 #include "kerf_pto/fused.h"
 #include "kerf_pto/missing.h"
 #include "kerf_pto/move.h"
+#include "kerf_pto/print.h"
 #include "kerf_pto/quant.h"
 #include "kerf_pto/vector.h"

@@ -217,6 +217,7 @@ Result<ExecResult> Execute(FileSystem& fs, const ReplayPlan& plan, const ExecOpt
   if (!run.error.empty()) return Unavailable("the kernel could not be run: " + run.error);
   result.findings = std::move(run.findings);
   result.instructions = run.instructions;
+  result.printed = std::move(run.printed);
   result.cores = run.cores;
   result.finished = run.finished;
   result.run_seconds = run.run_seconds;

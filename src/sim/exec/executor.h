@@ -51,6 +51,7 @@ struct ExecResult {
   std::vector<std::string> notes;  // what was assumed
   std::string log_path;            // of the instruction log, empty when there is none
   uint64_t instructions = 0;
+  std::string printed;  // by TPRINT
   uint64_t cores = 0;
   uint64_t finished = 0;
   double build_seconds = 0;

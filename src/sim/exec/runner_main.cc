@@ -132,6 +132,7 @@ class Runner {
       result.instructions = done.instructions;
       result.cores = done.cores;
       result.finished = done.finished;
+      result.printed = std::move(done.printed);
     }
     log.Close();
     if (request_.record && !log.ok()) result.error = log.error();

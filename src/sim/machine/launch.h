@@ -53,6 +53,7 @@ struct LaunchResult {
   uint64_t instructions = 0;
   uint64_t finished = 0;  // cores that came to their end
   uint64_t cores = 0;
+  std::string printed;  // by TPRINT, 1 MiB at most
 };
 
 class Launch {
@@ -79,6 +80,7 @@ class Launch {
   kerf_pto::Core** const current_;
   std::vector<std::unique_ptr<SimCore>> cores_;
   std::vector<Finding> findings_;
+  std::string printed_;
   SimCore* active_ = nullptr;
 };
 

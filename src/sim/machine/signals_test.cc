@@ -89,6 +89,29 @@ TEST(Signals, OfABlockReachTheirLane) {
   EXPECT_EQ(order, (std::vector<int>{1}));
 }
 
+TEST(Print, WritesTilesAndViewsRowByRow) {
+  Matrix<float> a(2, 3);
+  a.data = {1, -2.5F, 3, 0.125F, 100, 7};
+  Matrix<int32_t> b(1, 2);
+  b.data = {-4, 5};
+  GlobalMemory global = MemoryOf(a, b);
+  const LaunchResult result = RunBody(global, [&] {
+    Tiles tiles;
+    auto x = tiles.Load<2, 8>(a);
+    TPRINT(x);
+    TPRINT<PrintFormat::Width8_Precision2>(x, ViewOf(a));
+    TPRINT(ViewOf(b));
+  });
+  ExpectClean(result);
+  EXPECT_NE(result.printed.find("2x3 float32 in UB\n"
+                                "  1.0000  -2.5000   3.0000\n"
+                                "  0.1250 100.0000   7.0000\n"),
+            std::string::npos)
+      << result.printed;
+  EXPECT_NE(result.printed.find("    1.00    -2.50     3.00\n"), std::string::npos);
+  EXPECT_NE(result.printed.find("int32 in GM\n      -4        5\n"), std::string::npos);
+}
+
 // --- between devices, as far as one device can tell ---
 
 TEST(Comm, NotifiesAndWaits) {

@@ -52,6 +52,14 @@ void SimCore::Warn(FindingKind kind, const std::string& text) {
   launch_.Report(*this, kind, false, text);
 }
 
+void SimCore::Print(const std::string& text) {
+  constexpr size_t kMost = size_t{1} << 20;
+  std::string& all = launch_.printed_;
+  if (all.size() >= kMost) return;
+  all += Place() + " " + Name() + ": " + text;
+  if (all.size() >= kMost) all += "no more is kept of what is printed\n";
+}
+
 Unit* SimCore::UnitOf(uint8_t owner) {
   SimCore* core = owner == 0 ? this : Neighbour(owner - 1);
   return core == nullptr ? nullptr : &core->unit_;

@@ -36,6 +36,7 @@ class SimCore final : public kerf_pto::Core, public Complaints {
 
   // Complaints
   void Warn(FindingKind kind, const std::string& text) override;
+  void Print(const std::string& text) override;
   Unit* UnitOf(uint8_t owner) override;
 
   [[nodiscard]] std::string Name() const;  // "block 0 aiv1"

@@ -119,7 +119,8 @@ void Unit::CheckGlobal(const void* data, uint64_t bytes, const char* verb) {
 void ExecuteTiles(Unit& unit, const Call& call) {
   for (const auto execute :
        {ExecuteElementwise, ExecuteRows, ExecuteMove, ExecuteGlobal, ExecuteProduct, ExecuteConvert,
-        ExecuteFused, ExecutePart, ExecuteWeave, ExecuteRearrange, ExecuteSort, ExecuteQuantize}) {
+        ExecuteFused, ExecutePart, ExecuteWeave, ExecuteRearrange, ExecuteSort, ExecuteQuantize,
+        ExecutePrint}) {
     if (execute(unit, call)) return;
   }
   unit.complaints().Fail(

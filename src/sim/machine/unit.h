@@ -27,6 +27,8 @@ class Unit;
 class Complaints {
  public:
   virtual void Warn(FindingKind kind, const std::string& text) = 0;
+  // What a kernel prints.
+  virtual void Print(const std::string& text) = 0;
   // Of TileRef::owner; null when the launch has no such core.
   virtual Unit* UnitOf(uint8_t owner) = 0;
   [[noreturn]] void Fail(FindingKind kind, const std::string& text) {
@@ -75,6 +77,7 @@ bool ExecuteFused(Unit& unit, const Call& call);
 bool ExecutePart(Unit& unit, const Call& call);
 bool ExecuteWeave(Unit& unit, const Call& call);
 bool ExecuteQuantize(Unit& unit, const Call& call);
+bool ExecutePrint(Unit& unit, const Call& call);
 bool ExecuteRows(Unit& unit, const Call& call);
 bool ExecuteRearrange(Unit& unit, const Call& call);
 bool ExecuteSort(Unit& unit, const Call& call);
