@@ -410,6 +410,53 @@ TEST_F(Sim, WritesADirectoryThatIsSound) {
   EXPECT_EQ(Kerf({"timeline", "check", directory}).exit_code, 0);
 }
 
+// A function that the compiler may inline, a recursion it may not, and a call from a header.
+TEST_F(Sim, RecordsWhereAnInstructionWasCalledFrom) {
+  // The compiler in the sandbox is another user where the caller is root.
+  std::filesystem::permissions(dir_.path(), std::filesystem::perms{0755});
+  Write("half.h", R"(template <typename T>
+void Halve(T &t) {
+  pto::TMULS(t, t, 0.5f);
+})");
+  Write("kernel.cpp", R"(#include <pto/pto-inst.hpp>
+#include "half.h"
+using namespace pto;
+using Row = Tile<TileType::Vec, float, 1, 8>;
+static inline void Double(Row &t) {
+  TADD(t, t, t);
+}
+static __attribute__((noinline)) void Deep(Row &t, int n) {
+  if (n == 0) return Halve(t);
+  pipe_barrier(PIPE_V);
+  Deep(t, n - 1);
+}
+extern "C" void kernel_entry(__gm__ int64_t *args) {
+  Row t;
+  TASSIGN(t, args[0]);
+  TEXPANDS(t, 1.0f);
+  pipe_barrier(PIPE_V);
+  Double(t);
+  Deep(t, 2);
+})");
+  Write("spec.json", R"([{"index": 0, "name": "x", "dtype": "UINT64", "value": 64}])");
+  const Json json =
+      RunJson({"kernel.cpp", "--core", "aiv", "--arg-spec", "spec.json", "--out", "out"}, 0);
+  const std::string trace =
+      Read(std::string(json["report"]["directory"]).substr(dir_.path().size() + 1) +
+           "/core0.veccore0/trace.json");
+  const std::string at = dir_.path() + "/kernel.cpp:";
+  const auto stack = [&](const std::vector<std::string>& places) {
+    std::string text;
+    for (const std::string& place : places) text += (text.empty() ? "" : "\\n") + place;
+    return "\"code\":\"" + text + "\"";
+  };
+  EXPECT_THAT(trace, HasSubstr(stack({at + "16"})));
+  EXPECT_THAT(trace, HasSubstr(stack({at + "6", at + "18"})));
+  EXPECT_THAT(
+      trace,
+      HasSubstr(stack({dir_.path() + "/half.h:3", at + "9", at + "11", at + "11", at + "19"})));
+}
+
 TEST_F(Sim, ComparesWithWhatADumpHolds) {
   std::string bytes;
   for (int i = 0; i < 3; ++i) {

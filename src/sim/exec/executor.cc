@@ -137,6 +137,17 @@ Paths Show(const Built& built, int lanes, bool inside, sandbox::Policy& policy) 
   return paths;
 }
 
+// As Libraries() of the request orders them, where they are outside.
+std::vector<std::string> HostLibraries(const Built& built) {
+  std::vector<std::string> libraries;
+  if (!built.aic.empty()) libraries.push_back(built.aic);
+  for (const std::string& path : built.aiv) {
+    if (std::find(libraries.begin(), libraries.end(), path) == libraries.end())
+      libraries.push_back(path);
+  }
+  return libraries;
+}
+
 // How the process ended, as a finding, when it left no result.
 Finding DeathOf(const sandbox::Outcome& outcome, const std::string& folder) {
   Finding finding;
@@ -186,6 +197,8 @@ Result<ExecResult> Execute(FileSystem& fs, const ReplayPlan& plan, const ExecOpt
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();
   policy.Read(options.program, "/kerf/runner").WorkFolder(folder);
 
+  result.libraries = HostLibraries(built);
+  result.mode = options.build.mode;
   const int lanes = LanesOf(plan, options, built, result);
   const Paths paths = Show(built, lanes, inside, policy);
   RunRequest request;

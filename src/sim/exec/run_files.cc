@@ -1,5 +1,6 @@
 #include "sim/exec/run_files.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace kerf::sim {
@@ -53,6 +54,15 @@ Finding FindingOf(const Json& json) {
 }
 
 }  // namespace
+
+std::vector<std::string> Libraries(const RunRequest& request) {
+  std::vector<std::string> libraries;
+  for (const std::string* path : {&request.aic, &request.aiv[0], &request.aiv[1]}) {
+    if (!path->empty() && std::find(libraries.begin(), libraries.end(), *path) == libraries.end())
+      libraries.push_back(*path);
+  }
+  return libraries;
+}
 
 std::string WriteRunRequest(const RunRequest& request) {
   Json tensors = Json::array();

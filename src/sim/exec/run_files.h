@@ -63,6 +63,9 @@ struct RunResult {
   double run_seconds = 0;
 };
 
+// The different libraries of a request: the cube's first.
+std::vector<std::string> Libraries(const RunRequest& request);
+
 std::string WriteRunRequest(const RunRequest& request);
 Result<RunRequest> ReadRunRequest(const std::string& text);
 std::string WriteRunResult(const RunResult& result);

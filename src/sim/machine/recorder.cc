@@ -238,6 +238,19 @@ kerf_log::Pipe LogPipe(Pipe pipe) {
   return kerf_log::Pipe::kScalar;
 }
 
+// The chain of callers is given to the log once for each stack.
+uint32_t Recorder::SiteOf(const kerf_pto::Site& site) {
+  if (stack_.depth == 0) return log_.SiteOf(site.file, site.line, 0, site.function);
+  const uint64_t hash = stack_.hash ^ reinterpret_cast<uintptr_t>(site.file);
+  Known& known = known_[(hash ^ hash >> 32 ^ site.line) % known_.size()];
+  if (known.site != 0 && known.hash == hash && known.line == site.line) return known.site;
+  for (int i = stack_.depth - 1; i >= 0; --i)
+    log_.PushFrame(log_.SiteOf(nullptr, 0, 0, nullptr, stack_.pc[i]));
+  known = {hash, site.line, log_.SiteOf(site.file, site.line, 0, site.function)};
+  for (int i = 0; i < stack_.depth; ++i) log_.PopFrame();
+  return known.site;
+}
+
 void Recorder::AddTile(const TileRef& tile, uint8_t access) {
   kerf_log::Operand operand;
   operand.address = tile.addr;

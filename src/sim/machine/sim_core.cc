@@ -79,6 +79,7 @@ void SimCore::Fail(const char* what, const kerf_pto::Site& site) {
 
 void SimCore::Execute(const Call& call) {
   Enter(call.op, call.site);
+  NoteCalls(__builtin_frame_address(0));
   ExecuteTiles(unit_, call);
   if (recorder_ != nullptr) recorder_->Add(call);
 }
@@ -92,6 +93,7 @@ void SimCore::Assign(const TileRef& tile, const kerf_pto::Site& site) {
 
 void* SimCore::Scalar(const TileRef& tile, int64_t offset, bool write, const kerf_pto::Site& site) {
   Enter(write ? Op::SetValue : Op::GetValue, site);
+  NoteCalls(__builtin_frame_address(0));
   const TileIo io = unit_.Open(tile);
   const size_t size = io.element_bytes();
   const auto bytes = static_cast<int64_t>(CapacityBytes(tile) / size);
@@ -171,6 +173,7 @@ void SimCore::CheckFlag(const FlagCall& call) {
 
 void SimCore::Flag(const FlagCall& call) {
   Enter(call.op, call.site);
+  NoteCalls(__builtin_frame_address(0));
   CheckFlag(call);
   const auto log = [&](LogOp op, Pipe pipe) {
     if (recorder_ == nullptr) return;
