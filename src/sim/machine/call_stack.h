@@ -28,25 +28,26 @@ struct CallStack {
 
 // `frame` is __builtin_frame_address(0) of the function that the kernel called. Ends at the first
 // address that is no kernel's and at the end of the stack, so that a broken chain leads nowhere.
-inline CallStack WalkStack(const void* frame, uint64_t stack_end, std::span<const CodeRange> code) {
-  CallStack stack;
+inline void WalkStack(const void* frame, uint64_t stack_end, std::span<const CodeRange> code,
+                      CallStack& stack) {
+  stack.depth = 0;
+  stack.hash = 0;
   auto at = reinterpret_cast<uint64_t>(frame);
   while (stack.depth < CallStack::kMost && at % sizeof(uint64_t) == 0 && at + 16 <= stack_end) {
     const auto* words = reinterpret_cast<const uint64_t*>(at);
     const uint64_t address = words[1];
-    const CodeRange* found = nullptr;
+    uint64_t pc = 0;
     for (const CodeRange& range : code) {
-      if (address >= range.begin && address < range.end) found = &range;
+      if (address - range.begin < range.end - range.begin)
+        pc = range.label + (address - range.base);
     }
-    if (found == nullptr) break;
-    const uint64_t pc = found->label + (address - found->base);
+    if (pc == 0) break;
     stack.pc[stack.depth++] = pc;
     stack.hash = (stack.hash ^ pc) * 0xff51afd7ed558ccdU;
     stack.hash ^= stack.hash >> 29;
     if (words[0] <= at) break;  // frames lie one above the other
     at = words[0];
   }
-  return stack;
 }
 
 }  // namespace kerf::sim

@@ -21,8 +21,8 @@ class Recorder {
            const GlobalMemory& global)
       : log_(file, kind, block, lane), global_(global) {}
 
-  // Calls of the instruction recorded next, until the next call of this.
-  void At(const CallStack& stack) { stack_ = stack; }
+  // What called the instructions recorded from now on: for the caller to fill.
+  CallStack& stack() { return stack_; }
   void Add(const kerf_pto::Call& call);
   void AddScalar(const kerf_pto::TileRef& tile, int64_t offset, bool write,
                  const kerf_pto::Site& site);

@@ -59,7 +59,7 @@ class SimCore final : public kerf_pto::Core, public Complaints {
   // `frame`: __builtin_frame_address(0) of the function that the kernel called.
   void NoteCalls(const void* frame) {
     if (recorder_ != nullptr && !launch_.config_.code.empty())
-      recorder_->At(WalkStack(frame, fiber_.stack_end(), launch_.config_.code));
+      WalkStack(frame, fiber_.stack_end(), launch_.config_.code, recorder_->stack());
   }
   // Lets others run until `ready`. `what` is for the report of a deadlock.
   void Block(const std::function<bool()>& ready, std::string what);
