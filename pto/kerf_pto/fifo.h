@@ -3,6 +3,29 @@
 
 #include "kerf_pto/queue.h"
 
+namespace pto {
+
+// How the fixpipe changes what the cube pushes.
+enum class LayoutMode_t : uint8_t { NZ2NZ, NZ2ND, NZ2DN };
+enum class QuantMode_t : uint8_t { NoQuant, F322F16, F322BF16, DEQF16, REQ8, QF322B8_PRE };
+enum class ClipReluMode_t : uint8_t { NOCLIP_RELU, CLIP_RELU };
+template <LayoutMode_t Layout_ = LayoutMode_t::NZ2ND, QuantMode_t Quant = QuantMode_t::NoQuant,
+          ReluPreMode Relu = ReluPreMode::NoRelu, STPhase Phase_ = STPhase::Unspecified,
+          uint8_t SubBlock = 0, AtomicType Atomic = AtomicType::AtomicNone,
+          ClipReluMode_t Clip = ClipReluMode_t::NOCLIP_RELU, bool ChannelSplit = false>
+struct FixpipeParams {
+  static constexpr LayoutMode_t LayoutMode = Layout_;
+  static constexpr QuantMode_t QuantPre = Quant;
+  static constexpr ReluPreMode ReluMode = Relu;
+  static constexpr STPhase Phase = Phase_;
+  static constexpr uint8_t SubBlockId = SubBlock;
+  static constexpr AtomicType AtomicT = Atomic;
+  static constexpr ClipReluMode_t ClipReluMode = Clip;
+  static constexpr bool IsChannelSplit = ChannelSplit;
+};
+
+}  // namespace pto
+
 namespace kerf_pto {
 
 // What a tile looks like in a slot of global memory: rows of its valid columns, and where a lane's
@@ -33,7 +56,7 @@ GlobalRef SlotView(const T& tile, char* slot, bool whole) {
 // a5: from L0C into UB of the vector cores, plain rows; from UB into L1 of the cube, as NZ. `split`
 // halves what the cube pushes and puts together what the vector cores push.
 template <pto::TileSplitAxis Split, typename T>
-void PushOnChip(const T& tile, uint64_t slot, const Place& place) {
+Builder PushOnChip(const T& tile, uint64_t slot, const Place& place) {
   constexpr bool beside = IsBeside(Split);
   constexpr int below = IsSplit(Split) && !beside ? 2 : 1;
   constexpr int right = IsSplit(Split) && beside ? 2 : 1;
@@ -65,16 +88,31 @@ void PushOnChip(const T& tile, uint64_t slot, const Place& place) {
     push.Option(0, beside ? 0 : lane * tile.GetValidRow());
     push.Option(1, beside ? lane * tile.GetValidCol() : 0);
   }
-  push.Run();
+  return push;
 }
 
 template <Op Which, pto::TileSplitAxis Split, typename T>
-void MoveSlot(const T& tile, char* slot, const Place& place) {
+Builder MoveSlot(const T& tile, char* slot, const Place& place) {
   Builder call(Which, place);
   call.Tile(tile);
   call.call.global[0] = SlotView<Split>(tile, slot, kOnCube);
   call.call.globals = 1;
-  call.Run();
+  return call;
+}
+
+// The type that a push with these parameters leaves in the slot.
+template <typename Config, typename T>
+constexpr Type PushedType() {
+  using Quant = pto::QuantMode_t;
+  static_assert(Config::LayoutMode == pto::LayoutMode_t::NZ2ND &&
+                    Config::ClipReluMode == pto::ClipReluMode_t::NOCLIP_RELU &&
+                    Config::AtomicT == pto::AtomicType::AtomicNone && !Config::IsChannelSplit &&
+                    Config::QuantPre <= Quant::F322BF16,
+                "kerf: of FixpipeParams rows (NZ2ND), relu and casts to half and bfloat16 are "
+                "simulated; the others would be added in pto/kerf_pto/fifo.h");
+  return Config::QuantPre == Quant::F322F16    ? Type::kF16
+         : Config::QuantPre == Quant::F322BF16 ? Type::kBf16
+                                               : TypeOf<typename T::DType>();
 }
 
 }  // namespace kerf_pto
@@ -86,9 +124,30 @@ RecordEvent TPUSH(PipeT& pipe, T& tile, KERF_PTO_AT) {
   static_assert(PipeT::Pushes, "kerf: this core is the other end of the queue: it pops");
   if constexpr (kerf_pto::kIsTile<T>) pipe.AwaitSpace(place);  // else TALLOC has waited
   if constexpr (kerf_pto::kIsTile<T> && PipeT::OnChip)
-    kerf_pto::PushOnChip<Split>(tile, pipe.RemoteSlot(), place);
+    kerf_pto::PushOnChip<Split>(tile, pipe.RemoteSlot(), place).Run();
   else if constexpr (kerf_pto::kIsTile<T>)
-    kerf_pto::MoveSlot<kerf_pto::Op::TPUSH, Split>(tile, pipe.PushSlot(), place);
+    kerf_pto::MoveSlot<kerf_pto::Op::TPUSH, Split>(tile, pipe.PushSlot(), place).Run();
+  pipe.Pushed(place);
+  return {};
+}
+// Cast and relu on the way, by FixpipeParams.
+template <typename PipeT, typename T, typename Config,
+          std::enable_if_t<std::is_class_v<Config>, int> = 0>
+RecordEvent TPUSH(PipeT& pipe, T& tile, KERF_PTO_AT) {
+  static_assert(PipeT::Pushes && kerf_pto::kOnCube,
+                "kerf: FixpipeParams are for what the cube pushes");
+  constexpr auto type = kerf_pto::PushedType<Config, T>();
+  constexpr auto whole = TileSplitAxis::TILE_NO_SPLIT;
+  pipe.AwaitSpace(place);
+  if constexpr (PipeT::OnChip) {
+    auto push = kerf_pto::PushOnChip<whole>(tile, pipe.RemoteSlot(), place);
+    push.call.tile[0].type = type;
+    push.Option(2, static_cast<int64_t>(Config::ReluMode)).Option(3, 1 + Config::SubBlockId).Run();
+  } else {
+    auto push = kerf_pto::MoveSlot<kerf_pto::Op::TPUSH, whole>(tile, pipe.PushSlot(), place);
+    push.call.global[0].type = type;
+    push.Option(1, static_cast<int64_t>(Config::ReluMode)).Run();
+  }
   pipe.Pushed(place);
   return {};
 }
@@ -110,7 +169,7 @@ RecordEvent TPOP(PipeT& pipe, T& tile, KERF_PTO_AT) {
     if constexpr (PipeT::OnChip)
       kerf_pto::TheCore().Assign(tile.Ref(), kerf_pto::SiteOf(place));
     else
-      kerf_pto::MoveSlot<kerf_pto::Op::TPOP, Split>(tile, pipe.PopSlot(), place);
+      kerf_pto::MoveSlot<kerf_pto::Op::TPOP, Split>(tile, pipe.PopSlot(), place).Run();
     pipe.Popped(place);
     return {};
   }

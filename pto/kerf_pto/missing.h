@@ -20,7 +20,7 @@ inline constexpr bool kNever = false;
   }
 
 namespace pto {
-// Convolutions: their configuration tiles are not documented.
+// Convolutions: what their configuration holds is not documented.
 KERF_PTO_MISSING(TIMG2COL)
 KERF_PTO_MISSING(SETFMATRIX)
 KERF_PTO_MISSING(SET_IMG2COL_RPT)

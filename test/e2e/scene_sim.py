@@ -24,18 +24,28 @@ import numpy as np
 
 from scene_corpus import ROOT, case_of, modules, reason, scene_reader
 
+MOST_ELEMENTS = 1 << 24
 # bfloat16 as its bits.
 DTYPES = {"BFLOAT16": np.uint16, "FLOAT32": np.float32, "FLOAT16": np.float16, "INT32": np.int32, "INT16": np.int16, "INT8": np.int8,
           "UINT8": np.uint8, "INT64": np.int64}
 
-# What a kernel of this name computes from its tensor inputs and its scalars, in the order of their slots.
+
+def product(a, b, size):
+    """a @ b where that has the output's size; real kernels of that name may take many blocks at once."""
+    if a.ndim != 2 or b.ndim != 2 or a.shape[0] * b.shape[1] != size:
+        raise ValueError
+    return a.astype(np.float64) @ b.astype(np.float64)
+
+
+# What a kernel of this name computes from its tensor inputs and its scalars, in the order of their slots, for an output of so
+# many elements.
 REFERENCES = (
-    (r"(^|_)add_scalar|scalar_add", lambda t, s: t[0] + as_float(s[0])),
-    (r"qk_matmul$", lambda t, s: t[0].astype(np.float64) @ t[1].astype(np.float64).T),
-    (r"(^|_)(matmul|gemm(_tile)?)$", lambda t, s: t[0].astype(np.float64) @ t[1].astype(np.float64)),
-    (r"(^|_)(add|vadd|vec_add|vector_add)$", lambda t, s: t[0] + t[1]),
-    (r"(^|_)(sub|vsub)$", lambda t, s: t[0] - t[1]),
-    (r"(^|_)(mul|vmul)$", lambda t, s: t[0] * t[1]),
+    (r"(^|_)add_scalar|scalar_add", lambda t, s, n: t[0] + as_float(s[0])),
+    (r"qk_matmul$", lambda t, s, n: product(t[0], t[1].T, n)),
+    (r"(^|_)(matmul|gemm(_tile)?)$", lambda t, s, n: product(t[0], t[1], n)),
+    (r"(^|_)(add|vadd|vec_add|vector_add)$", lambda t, s, n: t[0] + t[1]),
+    (r"(^|_)(sub|vsub)$", lambda t, s, n: t[0] - t[1]),
+    (r"(^|_)(mul|vmul)$", lambda t, s, n: t[0] * t[1]),
 )
 
 
@@ -118,6 +128,8 @@ class Corpus:
         outputs = [arg for arg in tensors if arg.get("role", "input") != "input"]
         if len(outputs) != 1 or any(arg["dtype"] not in DTYPES for arg in tensors):
             return
+        if sum(np.prod(arg["shape"], dtype=int) for arg in tensors) > MOST_ELEMENTS:
+            return
         values = []
         for arg in inputs:
             value, data = drawn(self.random, arg)
@@ -127,12 +139,13 @@ class Corpus:
             arg.pop("fill", None)
             arg["data"] = str(file)
         scalars = [int(arg.get("value", 0)) for arg in spec["args"] if arg["kind"] == "scalar"]
+        output = outputs[0]
+        size = int(np.prod(output["shape"], dtype=int))
         try:
-            wanted = formula(values, scalars)
+            wanted = formula(values, scalars, size)
         except (ValueError, IndexError):
             return
-        output = outputs[0]
-        if wanted.size != np.prod(output["shape"], dtype=int):
+        if wanted.size != size:
             return
         (pathlib.Path(folder) / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
         self.counts["compared with numpy"] += 1

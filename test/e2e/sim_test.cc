@@ -280,6 +280,19 @@ TEST_F(SimExamples, SlotsOfAQueueAreGlobalTensors) {
   }
 }
 
+TEST_F(SimExamples, TheFixpipeCastsWhatIsPushed) {
+  for (const char* chip : {"a2a3", "a5"}) {
+    Check(
+        "push_cast", "mix", 2, 2e-2,
+        [](Example& e) {
+          Values y = Product(e[0], e[1], 32, 32, 32);
+          for (double& value : y) value = std::max(value, 0.0);
+          return y;
+        },
+        chip, kTestKernels);
+  }
+}
+
 TEST_F(SimExamples, ASlotOfARingMayBeReadUntilItIsFreed) {
   Check(
       "ring_a5", "mix", 2, 1e-4,

@@ -14,6 +14,7 @@ namespace kerf::sim {
 namespace {
 
 constexpr uint64_t kOffsetMask = (uint64_t{1} << kLabelShift) - 1;
+constexpr size_t kMostFrames = 64;
 constexpr const char* kInside = "/kerf/kernel.so";
 
 std::string_view NextLine(std::string_view& text) {
@@ -83,6 +84,7 @@ std::vector<const CodeFrame*> CallersOf(const InstructionLog& log, const Site& s
     const auto found = frames.find(caller->pc);
     if (found == frames.end()) continue;
     for (const CodeFrame& frame : found->second) {
+      if (callers.size() == kMostFrames) return callers;
       if (!IsOwnHeader(frame.file)) callers.push_back(&frame);
     }
   }
@@ -105,7 +107,7 @@ std::string FindAddr2Line() {
 
 Result<CodeFrames> AskFor(const std::set<uint64_t>& addresses, const std::string& library,
                           const std::string& program, sandbox::Mode mode) {
-  const sandbox::SandboxLevel available = sandbox::Probe();
+  const sandbox::SandboxLevel& available = sandbox::Probe();
   const auto level = sandbox::ChooseLevel(mode, available);
   const bool inside = level.ok() && level->has_namespaces();
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();

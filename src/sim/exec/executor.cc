@@ -191,7 +191,7 @@ Result<ExecResult> Execute(FileSystem& fs, const ReplayPlan& plan, const ExecOpt
   result.folder = std::make_shared<verify::Scratch>(std::move(scratch));
   const std::string folder = result.folder->path();
 
-  const sandbox::SandboxLevel available = sandbox::Probe();
+  const sandbox::SandboxLevel& available = sandbox::Probe();
   const auto level = sandbox::ChooseLevel(options.build.mode, available);
   const bool inside = level.ok() && level->has_namespaces();
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();

@@ -65,7 +65,8 @@ void LibraryImage::FindVariables(void* handle) {
   for (auto [begin, size] : search.writable) {
     const uintptr_t end = begin + size;
     if (begin >= search.relro_begin && begin < protected_end) begin = std::min(end, protected_end);
-    if (begin < end) ranges_.push_back({reinterpret_cast<char*>(begin), end - begin});
+    auto* first = reinterpret_cast<char*>(begin);  // NOLINT: the loader gives numbers
+    if (begin < end) ranges_.push_back({first, end - begin});
   }
 }
 

