@@ -31,6 +31,8 @@ namespace kerf_log {
   X(147, TOR) X(148, TXOR) X(149, TSHL) X(150, TSHR) X(151, TCMP) X(152, TSEL) X(153, TPRELU)     \
   X(154, TREM) X(155, TADDC) X(156, TSUBC) X(157, TFMOD) X(158, TPOW) X(159, TPARTADD)            \
   X(160, TPARTMUL) X(161, TPARTMAX) X(162, TPARTMIN) X(163, TAXPY) X(164, TMULADD)                \
+  X(165, TFUSEDMULADD) X(166, TFUSEDMULADDRELU) X(167, TMULADDDST) X(168, TSUBRELU)              \
+  X(169, TADDRELUCONV) X(170, TADDDEQRELU) X(171, TPARTARGMAX) X(172, TPARTARGMIN)               \
   /* elementwise, a tile and a scalar */                                                          \
   X(180, TADDS) X(181, TSUBS) X(182, TMULS) X(183, TDIVS) X(184, TMAXS) X(185, TMINS)             \
   X(186, TANDS) X(187, TORS) X(188, TXORS) X(189, TSHLS) X(190, TSHRS) X(191, TCMPS)              \
@@ -48,11 +50,11 @@ namespace kerf_log {
   X(274, TROWEXPANDDIV) X(275, TROWEXPANDMAX) X(276, TROWEXPANDMIN) X(277, TROWEXPANDEXPDIF)      \
   X(278, TCOLEXPAND) X(279, TCOLEXPANDADD) X(280, TCOLEXPANDSUB) X(281, TCOLEXPANDMUL)            \
   X(282, TCOLEXPANDDIV) X(283, TCOLEXPANDMAX) X(284, TCOLEXPANDMIN) X(285, TCOLEXPANDEXPDIF)      \
-  X(286, TCOLARGMAX) X(287, TCOLARGMIN)                                                           \
+  X(286, TCOLARGMAX) X(287, TCOLARGMIN) X(288, TPAIRREDUCESUM)                                    \
   /* rearranging */                                                                               \
   X(300, TGATHER) X(301, TGATHERB) X(302, TSCATTER) X(303, TTRANS) X(304, TCI) X(305, TCONCAT)    \
   X(306, TSORT32) X(307, TMRGSORT) X(308, TTRI) X(309, TPACK) X(310, THISTOGRAM)                  \
-  X(311, TRANDOM) X(312, TPRINT) X(313, TSUBVIEW)
+  X(311, TRANDOM) X(312, TPRINT) X(313, TSUBVIEW) X(314, TINTERLEAVE) X(315, TDEINTERLEAVE)
 // clang-format on
 
 enum class Op : uint16_t {

@@ -13,7 +13,7 @@
 
 namespace kerf_pto {
 
-inline constexpr uint32_t kAbiVersion = 1;
+inline constexpr uint32_t kAbiVersion = 2;
 
 enum class Mem : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBias, kFixpipe, kScaleA, kScaleB };
 inline constexpr int kMemCount = 10;
@@ -54,19 +54,22 @@ enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, 
   X(TLOAD, kMte2) X(TSTORE, kMte3) X(TPREFETCH, kMte2) X(TMOV, kScalar) X(TEXTRACT, kScalar) \
   X(TINSERT, kScalar) \
   X(TMATMUL, kCube) X(TMATMUL_ACC, kCube) X(TMATMUL_BIAS, kCube) X(TMATMUL_MX, kCube) \
-  X(TGEMV, kCube) X(TGEMV_ACC, kCube) X(TGEMV_BIAS, kCube) \
+  X(TGEMV, kCube) X(TGEMV_ACC, kCube) X(TGEMV_BIAS, kCube) X(TGEMV_MX, kCube) \
   X(TADD, kVector) X(TSUB, kVector) X(TMUL, kVector) X(TDIV, kVector) X(TMAX, kVector) \
   X(TMIN, kVector) X(TREM, kVector) X(TAND, kVector) X(TOR, kVector) X(TXOR, kVector) \
-  X(TSHL, kVector) X(TSHR, kVector) X(TPRELU, kVector) \
+  X(TSHL, kVector) X(TSHR, kVector) X(TFMOD, kVector) X(TPOW, kVector) X(TPRELU, kVector) \
   X(TADDS, kVector) X(TSUBS, kVector) X(TMULS, kVector) X(TDIVS, kVector) X(TMAXS, kVector) \
   X(TMINS, kVector) X(TREMS, kVector) X(TANDS, kVector) X(TORS, kVector) X(TXORS, kVector) \
-  X(TSHLS, kVector) X(TSHRS, kVector) X(TLRELU, kVector) \
-  X(TADDC, kVector) X(TSUBC, kVector) X(TADDSC, kVector) X(TSUBSC, kVector) \
+  X(TSHLS, kVector) X(TSHRS, kVector) X(TFMODS, kVector) X(TPOWS, kVector) X(TLRELU, kVector) \
+  X(TADDC, kVector) X(TSUBC, kVector) X(TADDSC, kVector) X(TSUBSC, kVector) X(TAXPY, kVector) \
+  X(TFUSEDMULADD, kVector) X(TFUSEDMULADDRELU, kVector) X(TMULADDDST, kVector) \
+  X(TSUBRELU, kVector) X(TADDRELUCONV, kVector) X(TADDDEQRELU, kVector) \
   X(TEXP, kVector) X(TLOG, kVector) X(TSQRT, kVector) X(TRSQRT, kVector) X(TRECIP, kVector) \
   X(TNEG, kVector) X(TABS, kVector) X(TRELU, kVector) X(TNOT, kVector) X(TCVT, kVector) \
   X(TROWMAX, kVector) X(TROWMIN, kVector) X(TROWSUM, kVector) X(TROWPROD, kVector) \
   X(TROWARGMAX, kVector) X(TROWARGMIN, kVector) X(TCOLMAX, kVector) X(TCOLMIN, kVector) \
-  X(TCOLSUM, kVector) X(TCOLPROD, kVector) \
+  X(TCOLSUM, kVector) X(TCOLPROD, kVector) X(TCOLARGMAX, kVector) X(TCOLARGMIN, kVector) \
+  X(TPAIRREDUCESUM, kVector) \
   X(TROWEXPAND, kVector) X(TROWEXPANDADD, kVector) X(TROWEXPANDSUB, kVector) \
   X(TROWEXPANDMUL, kVector) X(TROWEXPANDDIV, kVector) X(TROWEXPANDMAX, kVector) \
   X(TROWEXPANDMIN, kVector) X(TROWEXPANDEXPDIF, kVector) \
@@ -78,7 +81,10 @@ enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, 
   X(TCI, kScalar) \
   X(TCONCAT, kVector) X(TSORT32, kVector) X(TMRGSORT, kVector) X(TTRANS, kVector) \
   X(TCMP, kVector) X(TCMPS, kVector) X(TSEL, kVector) X(TSELS, kVector) X(TPARTADD, kVector) \
-  X(TPARTMAX, kVector) X(TPARTMIN, kVector) X(TPARTMUL, kVector) X(TTRI, kVector) \
+  X(TPARTMAX, kVector) X(TPARTMIN, kVector) X(TPARTMUL, kVector) \
+  X(TPARTARGMAX, kVector) X(TPARTARGMIN, kVector) X(TTRI, kVector) X(TINTERLEAVE, kVector) \
+  X(TDEINTERLEAVE, kVector) X(THISTOGRAM, kVector) X(TQUANT, kVector) X(TDEQUANT, kVector) \
+  X(TMOV_FP, kFix) X(TEXTRACT_FP, kFix) X(TINSERT_FP, kFix) X(TSTORE_FP, kFix) X(TPRINT, kScalar) \
   X(MGATHER, kMte2) X(MSCATTER, kVector) \
   X(TPUSH, kScalar) X(TPOP, kScalar) X(TFREE, kScalar) X(TALLOC, kScalar) X(TNOTIFY, kScalar) \
   X(TWAIT, kScalar) X(TTEST, kScalar) X(TPUT, kScalar) X(TGET, kScalar) X(TPUT_ASYNC, kScalar) \
@@ -102,6 +108,7 @@ struct TileRef {
   Type type;
   Form form;
   uint8_t bound;  // whether TASSIGN gave it an address
+  uint8_t owner;  // whose memory: 0 the core's own, 1 its cube core's, 2 and 3 its vector cores'
   int32_t rows;   // capacity
   int32_t cols;
   int32_t valid_rows;

@@ -61,56 +61,68 @@ bool TTEST(const S& signal, int32_t value, WaitCmp compare, KERF_PTO_AT) {
   return Satisfied(signal, value, compare);
 }
 
-// Through the stage tile, piece by piece: loaded on MTE2, stored on MTE3.
-template <AtomicType Atomic = AtomicType::AtomicNone, typename D, typename S, typename T>
-RecordEvent TPUT(const D& dst, const S& src, T& stage, KERF_PTO_AT) {
-  const kerf_pto::GlobalRef to = dst.Ref();
-  const kerf_pto::GlobalRef from = src.Ref();
-  constexpr int64_t size = sizeof(typename T::DType);
-  bool first = true;
-  const auto piece = [&](int64_t to_at, int64_t from_at, int64_t rows, int64_t cols) {
-    if (!first) {
-      set_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0, place);
-      wait_flag(PIPE_MTE3, PIPE_MTE2, EVENT_ID0, place);
-    }
-    first = false;
-    const auto view = [&](const kerf_pto::GlobalRef& whole, int64_t at) {
-      kerf_pto::GlobalRef part = whole;
-      part.data = static_cast<char*>(whole.data) + at * size;
-      part.shape[0] = part.shape[1] = part.shape[2] = 1;
-      part.shape[3] = rows;
-      part.shape[4] = cols;
-      return part;
-    };
-    kerf_pto::Builder load(kerf_pto::Op::TLOAD, place);
-    load.Tile(stage);
-    load.call.tile[0].valid_rows = static_cast<int32_t>(rows);
-    load.call.tile[0].valid_cols = static_cast<int32_t>(cols);
-    load.call.global[0] = view(from, from_at);
-    load.call.globals = 1;
-    load.Run();
-    set_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0, place);
-    wait_flag(PIPE_MTE2, PIPE_MTE3, EVENT_ID0, place);
-    kerf_pto::Builder store(kerf_pto::Op::TSTORE, place);
-    store.Tile(stage).Option(0, static_cast<int64_t>(Atomic));
-    store.call.tile[0] = load.call.tile[0];
-    store.call.global[0] = view(to, to_at);
-    store.call.globals = 1;
-    store.Run();
-  };
-  for (int64_t a = 0; a < from.shape[0]; ++a)
-    for (int64_t b = 0; b < from.shape[1]; ++b)
-      for (int64_t c = 0; c < from.shape[2]; ++c)
-        for (int64_t r = 0; r < from.shape[3]; r += T::Rows)
-          for (int64_t k = 0; k < from.shape[4]; k += T::Cols) {
-            const auto at = [&](const kerf_pto::GlobalRef& g) {
+// --- copies through a stage tile ---
+// Calls visit(rows, cols, where) for pieces of a view that fit the stage; where(g) is the offset of
+// the piece in another view of the same shape, in elements.
+template <typename T, typename F>
+void ForPieces(const kerf_pto::GlobalRef& all, F&& visit) {
+  for (int64_t a = 0; a < all.shape[0]; ++a)
+    for (int64_t b = 0; b < all.shape[1]; ++b)
+      for (int64_t c = 0; c < all.shape[2]; ++c)
+        for (int64_t r = 0; r < all.shape[3]; r += T::Rows)
+          for (int64_t k = 0; k < all.shape[4]; k += T::Cols) {
+            const auto where = [=](const kerf_pto::GlobalRef& g) {
               return a * g.stride[0] + b * g.stride[1] + c * g.stride[2] + r * g.stride[3] +
                      k * g.stride[4];
             };
-            const int64_t rows = from.shape[3] - r < T::Rows ? from.shape[3] - r : T::Rows;
-            const int64_t cols = from.shape[4] - k < T::Cols ? from.shape[4] - k : T::Cols;
-            piece(at(to), at(from), rows, cols);
+            const int64_t rows = all.shape[3] - r < T::Rows ? all.shape[3] - r : T::Rows;
+            const int64_t cols = all.shape[4] - k < T::Cols ? all.shape[4] - k : T::Cols;
+            visit(rows, cols, where);
           }
+}
+
+// One piece between the stage and global memory; options as of TSTORE.
+template <typename T>
+void MovePiece(kerf_pto::Op op, const T& stage, const kerf_pto::GlobalRef& whole, int64_t at,
+               int64_t rows, int64_t cols, AtomicType atomic, const kerf_pto::Place& place) {
+  kerf_pto::Builder move(op, place);
+  move.Tile(stage).Option(0, static_cast<int64_t>(atomic));
+  kerf_pto::Call& call = move.call;
+  call.tile[0].valid_rows = static_cast<int32_t>(rows);
+  call.tile[0].valid_cols = static_cast<int32_t>(cols);
+  call.global[0] = whole;
+  call.global[0].data =
+      static_cast<char*>(whole.data) + at * static_cast<int64_t>(sizeof(typename T::DType));
+  call.global[0].shape[0] = call.global[0].shape[1] = call.global[0].shape[2] = 1;
+  call.global[0].shape[3] = rows;
+  call.global[0].shape[4] = cols;
+  call.globals = 1;
+  move.Run();
+}
+
+inline void PassFlag(pipe_t from, pipe_t to, const kerf_pto::Place& place) {
+  set_flag(from, to, EVENT_ID0, place);
+  wait_flag(from, to, EVENT_ID0, place);
+}
+
+// Loaded on MTE2, stored on MTE3. `shape` says how much; what was stored last is waited for.
+template <typename T>
+void CopyThrough(const kerf_pto::GlobalRef& to, const kerf_pto::GlobalRef& from,
+                 const kerf_pto::GlobalRef& shape, const T& stage, AtomicType atomic, bool& first,
+                 const kerf_pto::Place& place) {
+  ForPieces<T>(shape, [&](int64_t rows, int64_t cols, const auto& where) {
+    if (!first) PassFlag(PIPE_MTE3, PIPE_MTE2, place);
+    first = false;
+    MovePiece(kerf_pto::Op::TLOAD, stage, from, where(from), rows, cols, AtomicType::AtomicNone,
+              place);
+    PassFlag(PIPE_MTE2, PIPE_MTE3, place);
+    MovePiece(kerf_pto::Op::TSTORE, stage, to, where(to), rows, cols, atomic, place);
+  });
+}
+template <AtomicType Atomic = AtomicType::AtomicNone, typename D, typename S, typename T>
+RecordEvent TPUT(const D& dst, const S& src, T& stage, KERF_PTO_AT) {
+  bool first = true;
+  CopyThrough(dst.Ref(), src.Ref(), src.Ref(), stage, Atomic, first, place);
   return {};
 }
 template <AtomicType Atomic = AtomicType::AtomicNone, typename D, typename S, typename T,
@@ -121,6 +133,101 @@ RecordEvent TPUT(const D& dst, const S& src, T& stage, U&, KERF_PTO_AT) {
 template <typename D, typename S, typename T>
 RecordEvent TGET(const D& dst, const S& src, T& stage, KERF_PTO_AT) {
   return TPUT<AtomicType::AtomicNone>(dst, src, stage, place);
+}
+
+// --- groups of ranks; the second stage of the forms that have one is not needed here ---
+template <typename G>
+struct ParallelGroup {
+  using value_type = G;
+  G* tensors = nullptr;
+  int nranks = 0;
+  int rootIdx = 0;
+  ParallelGroup() = default;
+  ParallelGroup(G* array, int size, int root) : tensors(array), nranks(size), rootIdx(root) {}
+  static ParallelGroup Create(G* array, int size, int root) { return {array, size, root}; }
+  int GetRootIdx() const { return rootIdx; }
+  int GetSize() const { return nranks; }
+  G& operator[](int rank) const { return tensors[rank]; }
+};
+enum class ReduceOp : uint8_t { Sum, Max, Min };
+enum class CollEngine : uint8_t { AIV, CCU };
+
+// Rows of `whole` that belong to a rank with `rows` of them.
+inline kerf_pto::GlobalRef RankRows(kerf_pto::GlobalRef whole, kerf_pto::Type type, int rank,
+                                    int64_t rows, int64_t element) {
+  whole.type = type;
+  whole.data = static_cast<char*>(whole.data) + rank * rows * whole.stride[3] * element;
+  return whole;
+}
+
+template <CollEngine Engine = CollEngine::AIV, typename P, typename S, typename T, typename... U>
+RecordEvent TBROADCAST(const P& group, const S& src, T& stage, U&...) {
+  static_assert(Engine == CollEngine::AIV, "kerf: TBROADCAST is simulated for CollEngine::AIV");
+  bool first = true;
+  for (int rank = 0; rank < group.nranks; ++rank)
+    CopyThrough(group.tensors[rank].Ref(), src.Ref(), src.Ref(), stage, AtomicType::AtomicNone,
+                first, kerf_pto::Place::current());
+  return {};
+}
+template <CollEngine Engine = CollEngine::AIV, typename P, typename D, typename T, typename... U>
+RecordEvent TGATHER(const P& group, const D& dst, T& stage, U&...) {
+  static_assert(Engine == CollEngine::AIV, "kerf: TGATHER is simulated for CollEngine::AIV");
+  bool first = true;
+  for (int rank = 0; rank < group.nranks; ++rank) {
+    const kerf_pto::GlobalRef from = group.tensors[rank].Ref();
+    const auto to = RankRows(dst.Ref(), from.type, rank, from.shape[3], sizeof(typename T::DType));
+    CopyThrough(to, from, from, stage, AtomicType::AtomicNone, first, kerf_pto::Place::current());
+  }
+  return {};
+}
+template <CollEngine Engine = CollEngine::AIV, typename P, typename S, typename T, typename... U>
+RecordEvent TSCATTER(const P& group, const S& src, T& stage, U&...) {
+  static_assert(Engine == CollEngine::AIV, "kerf: TSCATTER is simulated for CollEngine::AIV");
+  bool first = true;
+  for (int rank = 0; rank < group.nranks; ++rank) {
+    const kerf_pto::GlobalRef to = group.tensors[rank].Ref();
+    const auto from = RankRows(src.Ref(), to.type, rank, to.shape[3], sizeof(typename T::DType));
+    CopyThrough(to, from, to, stage, AtomicType::AtomicNone, first, kerf_pto::Place::current());
+  }
+  return {};
+}
+
+// Piece by piece: the first rank's into `sum`, the others' into `receive` and from there added.
+template <CollEngine Engine = CollEngine::AIV, typename P, typename D, typename T>
+RecordEvent TREDUCE(const P& group, const D& dst, T& sum, T& receive, ReduceOp op, KERF_PTO_AT) {
+  static_assert(Engine == CollEngine::AIV, "kerf: TREDUCE is simulated for CollEngine::AIV");
+  const auto combine = op == ReduceOp::Sum   ? kerf_pto::Op::TADD
+                       : op == ReduceOp::Max ? kerf_pto::Op::TMAX
+                                             : kerf_pto::Op::TMIN;
+  bool first = true;
+  ForPieces<T>(group.tensors[0].Ref(), [&](int64_t rows, int64_t cols, const auto& where) {
+    if (!first) PassFlag(PIPE_MTE3, PIPE_MTE2, place);
+    first = false;
+    for (int rank = 0; rank < group.nranks; ++rank) {
+      const kerf_pto::GlobalRef from = group.tensors[rank].Ref();
+      if (rank > 1) PassFlag(PIPE_V, PIPE_MTE2, place);
+      MovePiece(kerf_pto::Op::TLOAD, rank == 0 ? sum : receive, from, where(from), rows, cols,
+                AtomicType::AtomicNone, place);
+      PassFlag(PIPE_MTE2, PIPE_V, place);
+      if (rank == 0) continue;
+      if (rank > 1) pipe_barrier(PIPE_V, place);
+      kerf_pto::Builder call(combine, place);
+      call.Tile(sum).Tile(sum).Tile(receive);
+      for (kerf_pto::TileRef& tile : call.call.tile) {
+        tile.valid_rows = static_cast<int32_t>(rows);
+        tile.valid_cols = static_cast<int32_t>(cols);
+      }
+      call.Run();
+    }
+    PassFlag(PIPE_V, PIPE_MTE3, place);
+    MovePiece(kerf_pto::Op::TSTORE, sum, dst.Ref(), where(dst.Ref()), rows, cols,
+              AtomicType::AtomicNone, place);
+  });
+  return {};
+}
+template <CollEngine Engine = CollEngine::AIV, typename P, typename D, typename T>
+RecordEvent TREDUCE(const P& group, const D& dst, T& sum, T& ping, T&, ReduceOp op, KERF_PTO_AT) {
+  return TREDUCE<Engine>(group, dst, sum, ping, op, place);
 }
 
 // --- copies by the DMA engine: done at once, on no pipe ---

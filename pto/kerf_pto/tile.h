@@ -208,6 +208,7 @@ struct Tile : kerf_pto::TileBase {
     ref.type = kerf_pto::TypeOf<Element_>();
     ref.form = kerf_pto::FormOf(BFractal_, SFractal_);
     ref.bound = bound_;
+    ref.owner = 0;
     ref.rows = Rows_;
     ref.cols = Cols_;
     ref.valid_rows = GetValidRow();

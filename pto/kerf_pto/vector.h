@@ -1,7 +1,7 @@
 // Instructions of the vector pipe. What each does stands in src/sim/machine.
 //
 // A new one: a name in KERF_PTO_OPS (abi.h), a template here, its meaning in src/sim/machine, and
-// it goes from missing.h.
+// it goes from missing.h; src/sim/machine/*_test.cc must name it.
 #pragma once
 
 #include "kerf_pto/call.h"
@@ -22,9 +22,14 @@
   template <auto Algorithm, typename D, typename A, typename B>                                  \
   RecordEvent NAME(D& d, const A& a, const B& b, KERF_PTO_AT) {                                  \
     return NAME(d, a, b, place);                                                                 \
+  }                                                                                              \
+  template <auto Algorithm, typename D, typename A, typename B, typename T,                      \
+            std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>                                     \
+  RecordEvent NAME(D& d, const A& a, const B& b, T& tmp, KERF_PTO_AT) {                          \
+    return NAME(d, a, b, tmp, place);                                                            \
   }
 
-// NAME(d, a, s)
+// NAME(d, a, s), with a scratch tile, and with an algorithm as the template argument.
 #define KERF_PTO_SCALAR(NAME)                                                                     \
   template <typename D, typename A, typename S, std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0> \
   RecordEvent NAME(D& d, const A& a, S s, KERF_PTO_AT) {                                          \
@@ -33,6 +38,21 @@
         .Tile(a)                                                                                  \
         .Value(kerf_pto::NumberOf<typename A::DType>(s))                                          \
         .Run();                                                                                   \
+  }                                                                                               \
+  template <typename D, typename A, typename S, typename T,                                       \
+            std::enable_if_t<!kerf_pto::kIsTile<S> && kerf_pto::kIsTile<T>, int> = 0>             \
+  RecordEvent NAME(D& d, const A& a, S s, T& tmp, KERF_PTO_AT) {                                  \
+    return kerf_pto::Builder(kerf_pto::Op::NAME, place)                                           \
+        .Tile(d)                                                                                  \
+        .Tile(a)                                                                                  \
+        .Tile(tmp)                                                                                \
+        .Value(kerf_pto::NumberOf<typename A::DType>(s))                                          \
+        .Run();                                                                                   \
+  }                                                                                               \
+  template <auto Algorithm, typename D, typename A, typename S, typename... T,                    \
+            std::enable_if_t<!kerf_pto::kIsTile<S> && (kerf_pto::kIsTile<T> && ...), int> = 0>    \
+  RecordEvent NAME(D& d, const A& a, S s, T&... tmp, KERF_PTO_AT) {                               \
+    return NAME(d, a, s, tmp..., place);                                                          \
   }
 
 #define KERF_PTO_UNARY(NAME)                                                   \
@@ -139,8 +159,6 @@ KERF_PTO_REDUCE(TROWMAX)
 KERF_PTO_REDUCE(TROWMIN)
 KERF_PTO_REDUCE(TROWSUM)
 KERF_PTO_REDUCE(TROWPROD)
-KERF_PTO_REDUCE(TROWARGMAX)
-KERF_PTO_REDUCE(TROWARGMIN)
 KERF_PTO_REDUCE(TCOLMAX)
 KERF_PTO_REDUCE(TCOLMIN)
 KERF_PTO_REDUCE(TCOLSUM)

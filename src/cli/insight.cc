@@ -58,28 +58,51 @@ Status Validate(const std::string& simulator, Context& context) {
                  " (kerf timeline check tells all)");
 }
 
+// What a run on kerf's own cores gave.
+struct EmbeddedRun {
+  std::string simulator;  // directory
+  bool good = false;      // the kernel came to its end, and nothing is wrong with it
+  std::vector<std::string> problems;
+  Json outputs = Json::array();
+};
+
 void Report(const Args& args, const ReplayPlan& plan, const std::string& dir,
-            const std::string& simulator, Output& out) {
+            const std::string& simulator, const EmbeddedRun* run, Output& out) {
   if (args.Has("--json")) {
-    Json document = {{"ok", true},
+    Json document = {{"ok", run == nullptr || run->good},
                      {"workspace", dir},
                      {"simulator", simulator.empty() ? Json() : Json(simulator)},
                      {"kernel", plan.kernel.name},
                      {"shape", KernelShapeName(plan.kernel.shape)},
                      {"args_source", plan.args_source},
                      {"notes", plan.args.notes}};
+    if (run != nullptr) {
+      document["problems"] = run->problems;
+      document["outputs"] = run->outputs;
+    }
     out.Data(DumpJson(document) + "\n");
     return;
   }
   out.Data("Insight trace workspace: " + dir + "\n");
   if (!simulator.empty()) out.Data("MindStudio Insight input: " + simulator + "\n");
+  if (run != nullptr && !run->outputs.empty()) out.Data("Outputs: " + dir + "/outputs\n");
 }
 
-// The directory that kerf's own simulator wrote, and whether the kernel came to its end in it.
-struct EmbeddedRun {
-  std::string simulator;
-  bool good = false;
-};
+// The bytes of the tensors that the kernel wrote, beside the workspace's inputs.
+Status SaveOutputs(const sim::ExecResult& run, const std::string& dir, EmbeddedRun& embedded,
+                   Context& context) {
+  if (run.outputs.empty()) return {};
+  KERF_RETURN_IF_ERROR(context.fs.CreateDirs(dir + "/outputs"));
+  for (const sim::ExecOutput& output : run.outputs) {
+    const std::string path = dir + "/outputs/slot" + std::to_string(output.slot) + ".bin";
+    KERF_RETURN_IF_ERROR(WriteFileAtomic(context.fs, path, output.bytes));
+    embedded.outputs.push_back({{"slot", output.slot},
+                                {"name", output.name},
+                                {"tensor", DescribeTensor(output.tensor)},
+                                {"file", path}});
+  }
+  return {};
+}
 
 Result<EmbeddedRun> RunEmbedded(const Args& args, const ReplayPlan& plan, const std::string& dir,
                                 Context& context) {
@@ -90,20 +113,23 @@ Result<EmbeddedRun> RunEmbedded(const Args& args, const ReplayPlan& plan, const 
     return InvalidInput("insight trace failed: " + plan.kernel.name +
                         " does not compile for kerf's simulator:\n" + run.log);
   }
-  bool good = run.sound();
+  EmbeddedRun embedded;
   for (const sim::Finding& finding : run.findings) {
-    context.out.Note(std::string(finding.fatal ? "error: " : "warning: ") + finding.instruction +
-                     ": " + finding.text);
+    embedded.problems.push_back(std::string(finding.fatal ? "error: " : "warning: ") +
+                                finding.instruction + ": " + finding.text);
   }
+  KERF_RETURN_IF_ERROR(SaveOutputs(run, dir, embedded, context));
   KERF_ASSIGN_OR_RETURN(
       const std::optional<sim::SimReport> report,
       AnalyseRun({plan, run, ChipOf(plan.options.platform), dir + "/insight_export", false},
                  context));
   if (!report) return InvalidInput("insight trace failed: the kernel issued no instruction");
   for (const sim::HazardReport& hazard : report->hazards)
-    context.out.Note("hazard: " + hazard.what);
-  good = good && report->ErrorCount() == 0;
-  return EmbeddedRun{report->directory, good};
+    embedded.problems.push_back("hazard: " + hazard.what);
+  for (const std::string& problem : embedded.problems) context.out.Note(problem);
+  embedded.good = run.sound() && report->ErrorCount() == 0;
+  embedded.simulator = report->directory;
+  return embedded;
 }
 
 Result<int> RunSimpler(const Args& args, Context& context) {
@@ -128,10 +154,10 @@ Result<int> RunSimpler(const Args& args, Context& context) {
   } else if (simulator_name == "embedded") {
     KERF_ASSIGN_OR_RETURN(const EmbeddedRun run, RunEmbedded(args, plan, dir, context));
     KERF_RETURN_IF_ERROR(Validate(run.simulator, context));
-    Report(args, plan, dir, run.simulator, context.out);
+    Report(args, plan, dir, run.simulator, &run, context.out);
     return run.good ? kExitDone : kExitNegative;
   }
-  Report(args, plan, dir, simulator, context.out);
+  Report(args, plan, dir, simulator, nullptr, context.out);
   return kExitDone;
 }
 

@@ -90,6 +90,7 @@ Json RunJson(const ReplayPlan& plan, const Outcome& outcome, bool ok) {
           {"build_seconds", run.build_seconds},
           {"build_cached", run.cached},
           {"run_seconds", run.run_seconds},
+          {"printed", run.printed},
           {"findings", findings},
           {"outputs", outputs},
           {"notes", run.notes},
@@ -127,6 +128,7 @@ void ReportText(const ReplayPlan& plan, const Outcome& outcome, Output& out) {
       static_cast<unsigned long long>(run.cores), static_cast<unsigned long long>(run.instructions),
       run.build_seconds, run.cached ? " (kept)" : "", run.run_seconds);
   out.Data(line);
+  out.Data(run.printed);
   for (const sim::ExecOutput& output : run.outputs) {
     std::string text = "slot " + std::to_string(output.slot) + " " + output.name + " " +
                        DescribeTensor(output.tensor) + ": " + PreviewOutput(output);

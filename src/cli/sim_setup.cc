@@ -10,6 +10,7 @@
 #include "artifact/core_model.h"
 #include "base/cache_dir.h"
 #include "base/clock.h"
+#include "cli/render/output.h"
 #include "cli/replay_setup.h"
 #include "loop/conduct/verify_setup.h"
 #include "loop/verify/compare.h"
@@ -17,6 +18,7 @@
 #include "replay/dump/dump_reader.h"
 #include "replay/dump/dump_select.h"
 #include "resource/resource.h"
+#include "sim/exec/call_stacks.h"
 #include "sim/machine/tile_io.h"
 
 namespace kerf::cli {
@@ -302,9 +304,10 @@ Result<std::vector<OutputCheck>> CheckOutputs(const Args& args,
 
 Result<std::optional<sim::SimReport>> AnalyseRun(const AnalyseRequest& request, Context& context) {
   KERF_ASSIGN_OR_RETURN(const CoreModel model, ReadCoreModel(request.chip));
-  KERF_ASSIGN_OR_RETURN(const sim::InstructionLog log,
-                        sim::ReadInstructionLog(request.run.log_path));
+  KERF_ASSIGN_OR_RETURN(sim::InstructionLog log, sim::ReadInstructionLog(request.run.log_path));
   if (log.InstructionCount() == 0) return std::optional<sim::SimReport>();
+  const std::string note = sim::ResolveStacks(log, request.run.libraries, request.run.mode);
+  if (!note.empty()) context.out.Note("note: " + note);
   sim::OutputOptions options;
   options.parent = request.parent;
   options.stamp = sim::StampOf(context.clock.WallNanos());

@@ -80,6 +80,7 @@ TEST_F(Insight, RunsOnTheEmbeddedSimulator) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
   EXPECT_THAT(outcome.stdout_text,
               HasSubstr("MindStudio Insight input: " + dir_.path() + "/ws/insight_export/OPPROF_"));
+  EXPECT_EQ(stdfs::file_size(dir_.path() + "/ws/outputs/slot2.bin"), 64U * 128 * 4);
 }
 
 TEST_F(Insight, RefusesWhatItDoesNotHave) {

@@ -23,6 +23,7 @@ using Json = nlohmann::json;
 using ::testing::HasSubstr;
 
 const std::string kKernels = std::string(KERF_SOURCE_DIR) + "/examples/kernels/";
+const std::string kTestKernels = std::string(KERF_SOURCE_DIR) + "/test/sim/kernels/";
 
 class Sim : public ::testing::Test {
  protected:
@@ -102,8 +103,8 @@ double Decode(const std::string& dtype, const char* at) {
 // The example's own arg spec with its constant inputs replaced by random ones.
 class Example {
  public:
-  explicit Example(const std::string& name) : name_(name) {
-    std::ifstream file(kKernels + name + ".json");
+  Example(const std::string& folder, const std::string& name) : name_(name) {
+    std::ifstream file(folder + name + ".json");
     spec_ = Json::parse(file);
   }
   // Fills inputs and writes the spec and its data below `folder`.
@@ -144,11 +145,12 @@ class SimExamples : public Sim {
  protected:
   // `wanted(example)` gives what the output slot should hold.
   void Check(const std::string& name, const std::string& core, int slot, double tolerance,
-             const std::function<Values(Example&)>& wanted) {
-    Example example(name);
+             const std::function<Values(Example&)>& wanted, const std::string& chip = "a2a3",
+             const std::string& folder = kKernels) {
+    Example example(folder, name);
     example.Prepare(dir_.path());
-    const Json json = RunJson({kKernels + name + ".cpp", "--core", core, "--arg-spec", "spec.json",
-                               "--save-outputs", "out"},
+    const Json json = RunJson({folder + name + ".cpp", "--core", core, "--arg-spec", "spec.json",
+                               "--save-outputs", "out", "--chip", chip},
                               0);
     EXPECT_TRUE(json.value("findings", Json::array()).empty()) << json["findings"];
     EXPECT_TRUE(json["report"]["hazards"].empty()) << json["report"]["hazards"];
@@ -258,6 +260,60 @@ TEST_F(SimExamples, MixedKernelsWorkTogether) {
   });
 }
 
+// a5: queues on the chip, both ways.
+TEST_F(SimExamples, QueuesOnTheChipGoThereAndBack) {
+  Check(
+      "round_trip_a5", "mix", 3, 2e-2,
+      [](Example& e) {
+        Values middle = Product(e[0], e[1], 128, 64, 64);
+        for (double& value : middle) value = std::max(value, 0.0);
+        return Product(middle, e[2], 128, 64, 64);
+      },
+      "a5");
+}
+
+TEST_F(SimExamples, SlotsOfAQueueAreGlobalTensors) {
+  for (const char* chip : {"a2a3", "a5"}) {
+    Check(
+        "global_slots", "mix", 2, 1e-4, [](Example& e) { return Product(e[0], e[1], 192, 32, 32); },
+        chip, kTestKernels);
+  }
+}
+
+TEST_F(SimExamples, TheFixpipeCastsWhatIsPushed) {
+  for (const char* chip : {"a2a3", "a5"}) {
+    Check(
+        "push_cast", "mix", 2, 2e-2,
+        [](Example& e) {
+          Values y = Product(e[0], e[1], 32, 32, 32);
+          for (double& value : y) value = std::max(value, 0.0);
+          return y;
+        },
+        chip, kTestKernels);
+  }
+}
+
+TEST_F(SimExamples, ASlotOfARingMayBeReadUntilItIsFreed) {
+  Check(
+      "ring_a5", "mix", 2, 1e-4,
+      [](Example& e) {
+        Values y = Product(e[0], e[1], 160, 32, 32);
+        for (double& value : y) value += 1;
+        return y;
+      },
+      "a5", kTestKernels);
+  std::ifstream file(kTestKernels + "ring_a5.cpp");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string read = "    TADDS(result, part, 1.0f);\n";
+  const std::string free = "    TFREE<Ring, TileSplitAxis::TILE_LEFT_RIGHT>(ring);\n";
+  ASSERT_NE(text.find(read + free), std::string::npos);
+  text.replace(text.find(read + free), read.size() + free.size(), free + read);
+  Write("broken.cpp", text);
+  const Json json =
+      RunJson({"broken.cpp", "--core", "mix", "--chip", "a5", "--arg-spec", "spec.json"}, 1);
+  EXPECT_THAT(json["report"]["hazards"].dump(), HasSubstr("one reads what the other writes"));
+}
+
 struct Broken {
   const char* name;
   const char* core;
@@ -304,14 +360,14 @@ TEST_F(Sim, NamesAnInstructionThatIsNotThere) {
 using namespace pto;
 extern "C" void kernel_entry(__gm__ int64_t *args) {
   Tile<TileType::Vec, float, 8, 8> t;
-  TQUANT(t, t);
+  TRANDOM(t, t, t);
   args[0] = 0;
 })");
   Write("spec.json", R"([{"index": 0, "name": "x", "dtype": "UINT64", "value": 1}])");
   const Json json = RunJson({"kernel.cpp", "--core", "aiv", "--arg-spec", "spec.json"}, 1);
   EXPECT_FALSE(json["compiled"].get<bool>());
   EXPECT_THAT(json["compiler_log"].get<std::string>(),
-              HasSubstr("the instruction TQUANT is not simulated yet"));
+              HasSubstr("the instruction TRANDOM is not simulated yet"));
 }
 
 TEST_F(Sim, TellsWhereAKernelCrashed) {
@@ -365,6 +421,53 @@ TEST_F(Sim, WritesADirectoryThatIsSound) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
   const std::string directory = Json::parse(outcome.stdout_text)["report"]["directory"];
   EXPECT_EQ(Kerf({"timeline", "check", directory}).exit_code, 0);
+}
+
+// A function that the compiler may inline, a recursion it may not, and a call from a header.
+TEST_F(Sim, RecordsWhereAnInstructionWasCalledFrom) {
+  // The compiler in the sandbox is another user where the caller is root.
+  std::filesystem::permissions(dir_.path(), std::filesystem::perms{0755});
+  Write("half.h", R"(template <typename T>
+void Halve(T &t) {
+  pto::TMULS(t, t, 0.5f);
+})");
+  Write("kernel.cpp", R"(#include <pto/pto-inst.hpp>
+#include "half.h"
+using namespace pto;
+using Row = Tile<TileType::Vec, float, 1, 8>;
+static inline void Double(Row &t) {
+  TADD(t, t, t);
+}
+static __attribute__((noinline)) void Deep(Row &t, int n) {
+  if (n == 0) return Halve(t);
+  pipe_barrier(PIPE_V);
+  Deep(t, n - 1);
+}
+extern "C" void kernel_entry(__gm__ int64_t *args) {
+  Row t;
+  TASSIGN(t, args[0]);
+  TEXPANDS(t, 1.0f);
+  pipe_barrier(PIPE_V);
+  Double(t);
+  Deep(t, 2);
+})");
+  Write("spec.json", R"([{"index": 0, "name": "x", "dtype": "UINT64", "value": 64}])");
+  const Json json =
+      RunJson({"kernel.cpp", "--core", "aiv", "--arg-spec", "spec.json", "--out", "out"}, 0);
+  const std::string trace =
+      Read(std::string(json["report"]["directory"]).substr(dir_.path().size() + 1) +
+           "/core0.veccore0/trace.json");
+  const std::string at = dir_.path() + "/kernel.cpp:";
+  const auto stack = [&](const std::vector<std::string>& places) {
+    std::string text;
+    for (const std::string& place : places) text += (text.empty() ? "" : "\\n") + place;
+    return "\"code\":\"" + text + "\"";
+  };
+  EXPECT_THAT(trace, HasSubstr(stack({at + "16"})));
+  EXPECT_THAT(trace, HasSubstr(stack({at + "6", at + "18"})));
+  EXPECT_THAT(
+      trace,
+      HasSubstr(stack({dir_.path() + "/half.h:3", at + "9", at + "11", at + "11", at + "19"})));
 }
 
 TEST_F(Sim, ComparesWithWhatADumpHolds) {

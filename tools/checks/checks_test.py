@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 
 import doc_links
 import include_layers
+import instructions
 import sizes
 import test_summary
 import tidy
@@ -27,6 +28,32 @@ class TreeTest(unittest.TestCase):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         return file
+
+
+class Instructions(TreeTest):
+    def setUp(self):
+        super().setUp()
+        self.write("pto/kerf_pto/abi.h", "#define KERF_PTO_OPS(X) \\\n  X(TADD, kVector) X(dsb, kScalar)\n\n")
+        self.write("pto/kerf_pto/vector.h", "KERF_PTO_BINARY(TADD)\ntemplate <typename T>\nRecordEvent TPOP(T& t) {\n")
+        self.write("pto/kerf_pto/missing.h", "KERF_PTO_MISSING(TRANDOM)\n")
+        self.write("examples/kernels/queue.cpp", "TPOP<Pipe>(pipe, tile);")
+        self.write("test/e2e/sim_test.cc", 'Check("queue");')
+
+    def test_lists_what_headers_define(self):
+        self.assertEqual(instructions.instructions(self.root), {"TADD", "TPOP", "dsb"})
+
+    def test_finds_an_instruction_without_a_test(self):
+        self.write("src/sim/machine/add_test.cc", "CHECK(float, TADD, x + y)  // and dsb(x)")
+        self.assertEqual(instructions.called(self.root) & {"TADD", "TPOP", "dsb"}, {"TADD", "TPOP"})
+        self.assertEqual(instructions.main([self.root]), 1)
+
+    def test_is_content_when_each_has_one(self):
+        self.write("src/sim/machine/add_test.cc", "TADD(d, a, b); dsb(x);")
+        self.assertEqual(instructions.main([self.root]), 0)
+
+    def test_counts_only_kernels_that_are_run(self):
+        self.write("test/e2e/sim_test.cc", "")
+        self.assertNotIn("TPOP", instructions.called(self.root))
 
 
 class IncludeLayers(TreeTest):

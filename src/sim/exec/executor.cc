@@ -137,6 +137,17 @@ Paths Show(const Built& built, int lanes, bool inside, sandbox::Policy& policy) 
   return paths;
 }
 
+// As Libraries() of the request orders them, where they are outside.
+std::vector<std::string> HostLibraries(const Built& built) {
+  std::vector<std::string> libraries;
+  if (!built.aic.empty()) libraries.push_back(built.aic);
+  for (const std::string& path : built.aiv) {
+    if (std::find(libraries.begin(), libraries.end(), path) == libraries.end())
+      libraries.push_back(path);
+  }
+  return libraries;
+}
+
 // How the process ended, as a finding, when it left no result.
 Finding DeathOf(const sandbox::Outcome& outcome, const std::string& folder) {
   Finding finding;
@@ -180,12 +191,14 @@ Result<ExecResult> Execute(FileSystem& fs, const ReplayPlan& plan, const ExecOpt
   result.folder = std::make_shared<verify::Scratch>(std::move(scratch));
   const std::string folder = result.folder->path();
 
-  const sandbox::SandboxLevel available = sandbox::Probe();
+  const sandbox::SandboxLevel& available = sandbox::Probe();
   const auto level = sandbox::ChooseLevel(options.build.mode, available);
   const bool inside = level.ok() && level->has_namespaces();
   sandbox::Policy policy = sandbox::Policy::ForSystemPrograms();
   policy.Read(options.program, "/kerf/runner").WorkFolder(folder);
 
+  result.libraries = HostLibraries(built);
+  result.mode = options.build.mode;
   const int lanes = LanesOf(plan, options, built, result);
   const Paths paths = Show(built, lanes, inside, policy);
   RunRequest request;
@@ -217,6 +230,7 @@ Result<ExecResult> Execute(FileSystem& fs, const ReplayPlan& plan, const ExecOpt
   if (!run.error.empty()) return Unavailable("the kernel could not be run: " + run.error);
   result.findings = std::move(run.findings);
   result.instructions = run.instructions;
+  result.printed = std::move(run.printed);
   result.cores = run.cores;
   result.finished = run.finished;
   result.run_seconds = run.run_seconds;

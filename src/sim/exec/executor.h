@@ -51,6 +51,11 @@ struct ExecResult {
   std::vector<std::string> notes;  // what was assumed
   std::string log_path;            // of the instruction log, empty when there is none
   uint64_t instructions = 0;
+  std::string printed;  // by TPRINT
+  // For the call stacks of its log: the libraries in the order of their numbers, and how programs
+  // that read them are run.
+  std::vector<std::string> libraries;
+  sandbox::Mode mode = sandbox::Mode::kBest;
   uint64_t cores = 0;
   uint64_t finished = 0;
   double build_seconds = 0;

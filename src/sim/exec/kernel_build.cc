@@ -11,6 +11,8 @@ namespace {
 
 namespace files = std::filesystem;
 
+constexpr const char* kPtoInside = "/kerf/pto";
+
 bool IsHeader(const files::path& path) {
   const std::string suffix = path.extension();
   return suffix == ".h" || suffix == ".hpp" || suffix == ".hh" || suffix == ".inc" ||
@@ -64,6 +66,8 @@ std::vector<std::string> Flags(const KernelMember& member, const KernelBuildOpti
   std::vector<std::string> flags = {"-std=c++20", "-O1", "-fPIC", "-shared", "-w",
                                     "-fno-strict-aliasing", "-ffp-contract=off",
                                     "-D__gm__=", "-D__aicore__=",
+                                    // Call stacks: found by frame pointers, named by lines.
+                                    "-g1", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
                                     // A kernel's call of a template with an instruction nobody has.
                                     "-fmax-errors=20", "-Wl,-z,now", "-Wl,--build-id=none"};
   flags.emplace_back(member.core == CoreType::kAic ? "-D__DAV_CUBE__" : "-D__DAV_VEC__");
@@ -94,7 +98,7 @@ Result<verify::NativeBuild> BuildKernel(FileSystem& fs, const KernelMember& memb
     request.includes.push_back({further[i], "/kerf/user" + std::to_string(i)});
     request.salt += HashHeaders(fs, further[i]);
   }
-  request.includes.push_back({options.resources + "/pto", "/kerf/pto"});
+  request.includes.push_back({options.resources + "/pto", kPtoInside});
   // The kernel's own folder, and the one above it, only where the text asks for something there:
   // what is not needed stays out of view.
   const Neighbours neighbours = NeighboursOf(text, folder);
@@ -102,6 +106,11 @@ Result<verify::NativeBuild> BuildKernel(FileSystem& fs, const KernelMember& memb
   if (neighbours.folder || neighbours.above) {
     request.includes.push_back({folder, "/kerf/source/" + BaseName(folder)});
     request.salt += HashHeaders(fs, neighbours.above ? above : folder);
+  }
+  // Lines name the files of the user's folders as the user does.
+  for (const sandbox::Bind& include : request.includes) {
+    if (include.inside != kPtoInside)
+      request.flags.push_back("-ffile-prefix-map=" + include.inside + "=" + include.host);
   }
   verify::BuildOptions build;
   build.cache_dir = options.cache_dir;

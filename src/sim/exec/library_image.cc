@@ -15,6 +15,7 @@ struct Search {
   std::vector<std::pair<uintptr_t, size_t>> writable;
   uintptr_t relro_begin = 0;
   uintptr_t relro_end = 0;
+  CodeRange code;
 };
 
 int Visit(dl_phdr_info* info, size_t, void* data) {
@@ -25,6 +26,8 @@ int Visit(dl_phdr_info* info, size_t, void* data) {
     const uintptr_t begin = info->dlpi_addr + header.p_vaddr;
     if (header.p_type == PT_LOAD && (header.p_flags & PF_W) != 0)
       search->writable.emplace_back(begin, header.p_memsz);
+    if (header.p_type == PT_LOAD && (header.p_flags & PF_X) != 0)
+      search->code = {begin, begin + header.p_memsz, info->dlpi_addr, 0};
     if (header.p_type == PT_GNU_RELRO) {
       search->relro_begin = begin;
       search->relro_end = begin + header.p_memsz;
@@ -56,12 +59,14 @@ void LibraryImage::FindVariables(void* handle) {
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return;
   Search search{map->l_addr, {}};
   ::dl_iterate_phdr(Visit, &search);
+  code_ = search.code;
   constexpr uintptr_t kPage = 4096;
   const uintptr_t protected_end = search.relro_end / kPage * kPage;
   for (auto [begin, size] : search.writable) {
     const uintptr_t end = begin + size;
     if (begin >= search.relro_begin && begin < protected_end) begin = std::min(end, protected_end);
-    if (begin < end) ranges_.push_back({reinterpret_cast<char*>(begin), end - begin});
+    auto* first = reinterpret_cast<char*>(begin);  // NOLINT: the loader gives numbers
+    if (begin < end) ranges_.push_back({first, end - begin});
   }
 }
 

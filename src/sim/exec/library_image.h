@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/machine/call_stack.h"
+
 namespace kerf_pto {
 class Core;
 }
@@ -23,6 +25,8 @@ class LibraryImage {
   std::string Load(const std::string& path, kerf_pto::Core** current);
 
   [[nodiscard]] Entry entry() const { return entry_; }
+  // Where its code lies, without a label.
+  [[nodiscard]] const CodeRange& code() const { return code_; }
   // A number for SwitchTo(); its variables are as the library was loaded.
   size_t AddCore();
   void SwitchTo(size_t core);
@@ -37,6 +41,7 @@ class LibraryImage {
   void Write(const std::string& bytes);
 
   Entry entry_ = nullptr;
+  CodeRange code_;
   std::vector<Range> ranges_;
   std::string fresh_;
   std::vector<std::string> saved_;  // by core; empty: not run yet

@@ -1,5 +1,6 @@
 #include "sim/exec/run_files.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace kerf::sim {
@@ -53,6 +54,15 @@ Finding FindingOf(const Json& json) {
 }
 
 }  // namespace
+
+std::vector<std::string> Libraries(const RunRequest& request) {
+  std::vector<std::string> libraries;
+  for (const std::string* path : {&request.aic, &request.aiv[0], &request.aiv[1]}) {
+    if (!path->empty() && std::find(libraries.begin(), libraries.end(), *path) == libraries.end())
+      libraries.push_back(*path);
+  }
+  return libraries;
+}
 
 std::string WriteRunRequest(const RunRequest& request) {
   Json tensors = Json::array();
@@ -125,9 +135,13 @@ std::string WriteRunResult(const RunResult& result) {
                         {"core", finding.core},
                         {"count", finding.count}});
   }
-  return Json{
-      {"error", result.error}, {"findings", findings},        {"instructions", result.instructions},
-      {"cores", result.cores}, {"finished", result.finished}, {"run_seconds", result.run_seconds}}
+  return Json{{"error", result.error},
+              {"printed", result.printed},
+              {"findings", findings},
+              {"instructions", result.instructions},
+              {"cores", result.cores},
+              {"finished", result.finished},
+              {"run_seconds", result.run_seconds}}
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -137,6 +151,7 @@ Result<RunResult> ReadRunResult(const std::string& text) {
     RunResult result;
     result.error = json.at("error").get<std::string>();
     for (const Json& one : json.at("findings")) result.findings.push_back(FindingOf(one));
+    result.printed = json.at("printed").get<std::string>();
     result.instructions = json.at("instructions").get<uint64_t>();
     result.cores = json.at("cores").get<uint64_t>();
     result.finished = json.at("finished").get<uint64_t>();

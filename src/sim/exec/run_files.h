@@ -57,10 +57,14 @@ struct RunResult {
   std::string error;  // why nothing ran: a library that does not load
   std::vector<Finding> findings;
   uint64_t instructions = 0;
+  std::string printed;
   uint64_t cores = 0;
   uint64_t finished = 0;
   double run_seconds = 0;
 };
+
+// The different libraries of a request: the cube's first.
+std::vector<std::string> Libraries(const RunRequest& request);
 
 std::string WriteRunRequest(const RunRequest& request);
 Result<RunRequest> ReadRunRequest(const std::string& text);

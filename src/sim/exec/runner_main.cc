@@ -116,6 +116,7 @@ class Runner {
     config.memories = request_.a5 ? &kA5Memories : &kA2A3Memories;
     config.lane_register = request_.lane_register;
     config.log = request_.record ? &log : nullptr;
+    config.code = CodeOf();
     for (const RunDispatch& dispatch : request_.dispatches)
       config.block_count += static_cast<uint32_t>(dispatch.blocks);
     config.block_count -= 1;
@@ -132,6 +133,7 @@ class Runner {
       result.instructions = done.instructions;
       result.cores = done.cores;
       result.finished = done.finished;
+      result.printed = std::move(done.printed);
     }
     log.Close();
     if (request_.record && !log.ok()) result.error = log.error();
@@ -147,6 +149,17 @@ class Runner {
         return problem;
     }
     return images_.empty() ? "no core has a kernel" : "";
+  }
+
+  // Numbered as Libraries() orders them.
+  std::vector<CodeRange> CodeOf() {
+    std::vector<CodeRange> code;
+    for (const std::string& path : Libraries(request_)) {
+      CodeRange range = images_[path].code();
+      range.label = CodeLabel(code.size());
+      code.push_back(range);
+    }
+    return code;
   }
 
   std::string PlaceTensors() {

@@ -308,7 +308,7 @@ void HazardDetector::Report(HazardKind kind, bool warning, std::vector<HazardPla
                             const std::string& what) {
   const auto site = [&](size_t i) {
     return i < places.size() && places[i].instruction != kNobody
-               ? log_.cores[places[i].core].instructions[places[i].instruction].site
+               ? log_.LineId(log_.cores[places[i].core].instructions[places[i].instruction].site)
                : 0;
   };
   std::erase_if(places, [](const HazardPlace& place) { return place.instruction == kNobody; });

@@ -20,8 +20,9 @@ const char* HazardKindName(HazardKind kind) {
 
 namespace {
 
-// Pairs of sites whose second set really came while the first flag was up, in the simulated times.
-std::set<std::pair<uint32_t, uint32_t>> SetsWhileUp(const CoreLog& core, const CoreTiming& timing) {
+// Pairs of lines whose second set really came while the first flag was up, in the simulated times.
+std::set<std::pair<uint32_t, uint32_t>> SetsWhileUp(const InstructionLog& log, const CoreLog& core,
+                                                    const CoreTiming& timing) {
   std::unordered_map<uint32_t, uint64_t> taken;  // by set: when its wait was over
   for (size_t i = 0; i < core.instructions.size(); ++i) {
     if (core.instructions[i].op == Op::WAIT_FLAG && timing.times[i].partner != kNobody)
@@ -35,7 +36,8 @@ std::set<std::pair<uint32_t, uint32_t>> SetsWhileUp(const CoreLog& core, const C
     if (before != kNobody) {
       const auto wait = taken.find(before);
       if (wait == taken.end() || wait->second > timing.times[i].end)
-        pairs.insert({core.instructions[before].site, core.instructions[i].site});
+        pairs.insert(
+            {log.LineId(core.instructions[before].site), log.LineId(core.instructions[i].site)});
     }
     before = i;
   }
@@ -51,9 +53,9 @@ void SortOutDoubleSets(const InstructionLog& log, Checked& checked) {
     const uint32_t number = hazard.places[0].core;
     const auto [pairs, fresh] = really.try_emplace(number);
     const CoreLog& core = log.cores[number];
-    if (fresh) pairs->second = SetsWhileUp(core, checked.timing.cores[number]);
+    if (fresh) pairs->second = SetsWhileUp(log, core, checked.timing.cores[number]);
     const auto site = [&](size_t i) {
-      return core.instructions[hazard.places[i].instruction].site;
+      return log.LineId(core.instructions[hazard.places[i].instruction].site);
     };
     if (pairs->second.count({site(0), site(1)}) != 0) continue;
     hazard.warning = true;

@@ -55,10 +55,14 @@ struct InstructionLog {
   std::vector<CoreLog> cores;
   std::vector<std::string> strings;  // by id; 0 is empty
   std::vector<Site> sites;           // by id; 0 is unknown
-  bool complete = true;              // false: the process was stopped before it closed the log
-  uint64_t dropped = 0;              // instructions beyond the recorder's limit
+  // By site: the first one of the same line, whatever called it. Empty: each is alone.
+  std::vector<uint32_t> lines;
+  bool complete = true;  // false: the process was stopped before it closed the log
+  uint64_t dropped = 0;  // instructions beyond the recorder's limit
 
   [[nodiscard]] uint64_t InstructionCount() const;
+  // What sites of one line have in common.
+  [[nodiscard]] uint32_t LineId(uint32_t site) const { return lines.empty() ? site : lines[site]; }
   // "add.cpp:14", empty when unknown.
   [[nodiscard]] std::string PlaceOf(uint32_t site) const;
   // Innermost first, by lines.

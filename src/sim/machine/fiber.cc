@@ -50,7 +50,8 @@ Fiber::~Fiber() {
 
 // makecontext passes ints only.
 void Fiber::Enter(unsigned high, unsigned low) {
-  auto* self = reinterpret_cast<Fiber*>((static_cast<uint64_t>(high) << 32) | low);
+  const uint64_t address = (static_cast<uint64_t>(high) << 32) | low;
+  auto* self = reinterpret_cast<Fiber*>(address);  // NOLINT: it was a pointer
   AfterSwitch(nullptr, &self->outside_stack_, &self->outside_bytes_);
   self->body_();
   self->done_ = true;

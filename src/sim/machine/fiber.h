@@ -4,6 +4,7 @@
 #include <ucontext.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 namespace kerf::sim {
@@ -23,6 +24,10 @@ class Fiber {
   // what stands on its stack is not destroyed.
   void Yield();
   [[nodiscard]] bool done() const { return done_; }
+  // Behind its stack.
+  [[nodiscard]] uint64_t stack_end() const {
+    return reinterpret_cast<uint64_t>(stack_) + kStackBytes;
+  }
 
  private:
   static void Enter(unsigned high, unsigned low);

@@ -1,12 +1,9 @@
 // Transfers between tiles and global memory.
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <vector>
 
-#include <kerf_pto/numbers.h>
-
-#include "sim/machine/unit.h"
+#include "sim/machine/fixpipe.h"
 
 namespace kerf::sim {
 namespace {
@@ -140,64 +137,6 @@ void Load(Unit& unit, const Call& call) {
   }
 }
 
-// What a store does to the values on their way: cast, scale, relu, add.
-struct Finish {
-  Type from, to;
-  bool relu, quantize;
-  float scale;
-  int64_t atomic;
-};
-
-int64_t Quantized(float value, float scale, Type to) {
-  const double scaled = std::nearbyint(static_cast<double>(value) * static_cast<double>(scale));
-  const double low = to == Type::kU8 ? 0 : -128;
-  const double high = to == Type::kU8 ? 255 : 127;
-  return std::isnan(scaled) ? 0 : static_cast<int64_t>(std::clamp(scaled, low, high));
-}
-
-// One row of the tile as the bytes that go to global memory.
-void FinishRow(Unit& unit, TileIo& io, int64_t row, int64_t cols, const Finish& finish,
-               std::vector<char>& line) {
-  if (finish.from == finish.to && !finish.relu && !finish.quantize)
-    return io.Read(row, 0, cols, line.data());
-  if (IsFloat(finish.from) || finish.quantize) {
-    std::vector<float> values(static_cast<size_t>(cols));
-    if (IsFloat(finish.from)) {
-      io.ReadReal(row, 0, cols, values.data());
-    } else {
-      std::vector<int64_t> integers(values.size());
-      io.ReadInteger(row, 0, cols, integers.data());
-      for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(integers[i]);
-    }
-    if (finish.relu)
-      for (float& x : values) x = std::max(x, 0.0F);
-    if (IsFloat(finish.to)) {
-      if (finish.quantize)
-        for (float& x : values) x *= finish.scale;
-      return EncodeReals(finish.to, values.data(), cols, line.data());
-    }
-    if (!finish.quantize) {
-      unit.complaints().Fail(FindingKind::kUnsupported,
-                             std::string("TSTORE of ") + TypeName(finish.from) + " as " +
-                                 TypeName(finish.to) + " without a scale");
-    }
-    std::vector<int64_t> integers(values.size());
-    for (size_t i = 0; i < values.size(); ++i)
-      integers[i] = Quantized(values[i], finish.scale, finish.to);
-    return EncodeIntegers(finish.to, integers.data(), cols, line.data());
-  }
-  if (IsFloat(finish.to)) {
-    unit.complaints().Fail(
-        FindingKind::kUnsupported,
-        std::string("TSTORE of ") + TypeName(finish.from) + " as " + TypeName(finish.to));
-  }
-  std::vector<int64_t> integers(static_cast<size_t>(cols));
-  io.ReadInteger(row, 0, cols, integers.data());
-  if (finish.relu)
-    for (int64_t& x : integers) x = std::max<int64_t>(x, 0);
-  EncodeIntegers(finish.to, integers.data(), cols, line.data());
-}
-
 void Combine(char* at, const char* from, Type type, int64_t atomic) {
   if (atomic == 0) {
     std::memcpy(at, from, TypeBytes(type));
@@ -228,12 +167,13 @@ void Store(Unit& unit, const Call& call) {
   TileIo io = unit.Open(tile);
   const Type to = call.global[0].type;
   const size_t size = TypeBytes(to);
-  const Finish finish{tile.type,
-                      to,
-                      call.option[1] != 0,
-                      call.option[2] != 0,
-                      kerf_pto::FloatOfBits(static_cast<uint32_t>(call.option[3])),
-                      call.op == Op::TSTORE ? call.option[0] : 0};
+  const Extent extent = Common(unit, tile, view);
+  Finish finish{tile.type, to, call.option[1] != 0, {}};
+  if (call.op == Op::TSTORE_FP)
+    finish.scales = ScalesOf(unit, call.tile[1], extent.cols);
+  else if (call.option[2] != 0)
+    finish.scales = {ScaleOf(static_cast<uint64_t>(call.option[3]))};
+  const int64_t atomic = call.op == Op::TPUSH ? 0 : call.option[0];
   const bool cast = tile.type != to && TypeBytes(tile.type) != size;
   if (cast && tile.mem != Mem::kL0c) {
     unit.complaints().Fail(FindingKind::kUnsupported,
@@ -241,7 +181,6 @@ void Store(Unit& unit, const Call& call) {
                                " from " + MemName(tile.mem));
   }
   const bool as_is = tile.mem != Mem::kL0c;
-  const Extent extent = Common(unit, tile, view);
   const Columns columns = ColumnsOf(view, extent.cols);
   CheckRange(unit, view, extent, columns, size, "writes");
   std::vector<char> line(static_cast<size_t>(extent.cols) * std::max(size, io.element_bytes()));
@@ -249,14 +188,14 @@ void Store(Unit& unit, const Call& call) {
     if (as_is)
       io.Read(r, 0, extent.cols, line.data());
     else
-      FinishRow(unit, io, r, extent.cols, finish, line);
+      FinishRow(unit, call, io, r, 0, extent.cols, finish, line.data());
     const int64_t row = view.RowOffset(r);
-    if (columns.dense && finish.atomic == 0) {
+    if (columns.dense && atomic == 0) {
       std::memcpy(view.at(row), line.data(), static_cast<size_t>(extent.cols) * size);
       continue;
     }
     for (size_t c = 0; c < columns.offset.size(); ++c) {
-      Combine(view.at(row + columns.offset[c]), line.data() + c * size, to, finish.atomic);
+      Combine(view.at(row + columns.offset[c]), line.data() + c * size, to, atomic);
     }
   }
   unit.Close(io, "the tile");
@@ -380,6 +319,7 @@ bool ExecuteGlobal(Unit& unit, const Call& call) {
       Load(unit, call);
       return true;
     case Op::TSTORE:
+    case Op::TSTORE_FP:
     case Op::TPUSH:
       Store(unit, call);
       return true;
@@ -388,6 +328,9 @@ bool ExecuteGlobal(Unit& unit, const Call& call) {
       return true;
     case Op::MGATHER:
       Gather(unit, call);
+      return true;
+    case Op::TPREFETCH:
+      unit.CheckGlobal(call.global[0].data, TypeBytes(call.global[0].type), "prefetches");
       return true;
     case Op::TNOTIFY:
       Notify(unit, call);

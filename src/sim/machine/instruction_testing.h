@@ -20,9 +20,12 @@ inline kerf_pto::Core* test_core = nullptr;
 
 // One core; `global` holds what the body may touch.
 inline LaunchResult RunBody(GlobalMemory& global, const std::function<void()>& body,
-                            kerf_log::CoreKind kind = kerf_log::CoreKind::kAiv) {
+                            kerf_log::CoreKind kind = kerf_log::CoreKind::kAiv,
+                            const MemorySizes& memories = kA2A3Memories) {
   kerf_pto_bind(&test_core);
-  Launch launch({}, global, &test_core);
+  LaunchConfig config;
+  config.memories = &memories;
+  Launch launch(config, global, &test_core);
   launch.AddCore({kind, 0, 0, body, nullptr, nullptr});
   return launch.Run();
 }
@@ -79,6 +82,51 @@ using Vec = pto::Tile<pto::TileType::Vec, T, Rows, Cols, pto::BLayout::RowMajor,
 // One value per row.
 template <typename T, int Rows>
 using Column = pto::Tile<pto::TileType::Vec, T, Rows, 1, pto::BLayout::ColMajor, pto::DYNAMIC, 1>;
+
+// Gives tiles addresses of their own, one behind the other.
+class Tiles {
+ public:
+  template <typename T, int Rows, int Cols>
+  Vec<T, Rows, Cols> New(int rows, int cols) {
+    Vec<T, Rows, Cols> tile(rows, cols);
+    pto::TASSIGN(tile, next_);
+    next_ += (static_cast<uint64_t>(Rows) * Cols * sizeof(T) + 31) / 32 * 32;
+    return tile;
+  }
+  template <typename T, int Rows>
+  Column<T, Rows> NewColumn(int rows) {
+    Column<T, Rows> tile(rows);
+    pto::TASSIGN(tile, next_);
+    next_ += (Rows * sizeof(T) + 31) / 32 * 32;
+    return tile;
+  }
+  template <int Rows, int Cols, typename T>
+  Vec<T, Rows, Cols> Load(Matrix<T>& matrix) {
+    auto tile = New<T, Rows, Cols>(matrix.rows, matrix.cols);
+    pto::TLOAD(tile, ViewOf(matrix));
+    return tile;
+  }
+
+ private:
+  uint64_t next_ = 0;
+};
+
+// A column of a matrix with one column, in global memory.
+template <typename T>
+auto ColumnView(Matrix<T>& matrix) {
+  using ColumnShape = pto::Shape<1, 1, 1, pto::DYNAMIC, 1>;
+  return pto::GlobalTensor<T, ColumnShape, pto::Stride<1, 1, 1, 1, 1>, pto::Layout::DN>(
+      matrix.data.data(), ColumnShape(matrix.rows));
+}
+
+// All of them, named after their place.
+template <typename... M>
+GlobalMemory MemoryOf(M&... matrices) {
+  GlobalMemory global;
+  int number = 0;
+  (AddTo(global, matrices, ("m" + std::to_string(number++)).c_str()), ...);
+  return global;
+}
 
 inline std::string Text(const std::vector<Finding>& findings) {
   std::string text;

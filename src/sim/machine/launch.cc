@@ -92,6 +92,7 @@ LaunchResult Launch::Run() {
   }
   result.cores = cores_.size();
   result.findings = std::move(findings_);
+  result.printed = std::move(printed_);
   return result;
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/machine/call_stack.h"
 #include "sim/machine/finding.h"
 #include "sim/machine/global_memory.h"
 #include "sim/machine/memory.h"
@@ -35,6 +36,8 @@ struct LaunchConfig {
   // What get_subblockid() says: the lane, or 0 as under a runtime that does not set the register.
   bool lane_register = true;
   kerf_log::LogFile* log = nullptr;  // null: nothing is recorded
+  // Of the kernels that run; empty: call stacks have one line.
+  std::vector<CodeRange> code;
 };
 
 struct CoreSpec {
@@ -53,6 +56,7 @@ struct LaunchResult {
   uint64_t instructions = 0;
   uint64_t finished = 0;  // cores that came to their end
   uint64_t cores = 0;
+  std::string printed;  // by TPRINT, 1 MiB at most
 };
 
 class Launch {
@@ -79,6 +83,7 @@ class Launch {
   kerf_pto::Core** const current_;
   std::vector<std::unique_ptr<SimCore>> cores_;
   std::vector<Finding> findings_;
+  std::string printed_;
   SimCore* active_ = nullptr;
 };
 

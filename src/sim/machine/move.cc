@@ -7,74 +7,48 @@
 
 #include <kerf_pto/numbers.h>
 
-#include "sim/machine/unit.h"
+#include "sim/machine/fixpipe.h"
+#include "sim/machine/move_parts.h"
 
 namespace kerf::sim {
 namespace {
 
-bool Integral(Type type) { return !IsFloat(type); }
-
-// A region copied, converted when the types differ: the fixpipe casts on the way.
-struct Region {
-  int64_t to_row = 0, to_col = 0, from_row = 0, from_col = 0, rows = 0, cols = 0;
-};
-void CopyRegion(Unit& unit, const Call& call, const Region& region, bool relu) {
-  TileIo d = unit.Open(call.tile[0]);
+// Casting, scaling and relu are the fixpipe's; elsewhere bytes move as they are.
+void CopyRegion(Unit& unit, const Call& call, const MovePart& part) {
+  TileIo d = unit.Open(part.to);
   TileIo a = unit.Open(call.tile[1]);
-  const Type to = call.tile[0].type;
-  const Type from = call.tile[1].type;
-  if (to == from && !relu) {
-    std::vector<char> line(static_cast<size_t>(region.cols) * d.element_bytes());
-    for (int64_t r = 0; r < region.rows; ++r) {
-      a.Read(region.from_row + r, region.from_col, region.cols, line.data());
-      d.Write(region.to_row + r, region.to_col, region.cols, line.data());
-    }
-  } else if (IsFloat(from) && IsFloat(to)) {
-    std::vector<float> line(static_cast<size_t>(region.cols));
-    for (int64_t r = 0; r < region.rows; ++r) {
-      a.ReadReal(region.from_row + r, region.from_col, region.cols, line.data());
-      if (relu)
-        for (float& x : line) x = std::max(x, 0.0F);
-      d.WriteReal(region.to_row + r, region.to_col, region.cols, line.data());
-    }
-  } else if (Integral(from) && Integral(to)) {
-    std::vector<int64_t> line(static_cast<size_t>(region.cols));
-    for (int64_t r = 0; r < region.rows; ++r) {
-      a.ReadInteger(region.from_row + r, region.from_col, region.cols, line.data());
-      if (relu)
-        for (int64_t& x : line) x = std::max<int64_t>(x, 0);
-      d.WriteInteger(region.to_row + r, region.to_col, region.cols, line.data());
-    }
-  } else {
-    unit.complaints().Fail(FindingKind::kUnsupported, std::string(OpName(call.op)) + " from " +
-                                                          TypeName(from) + " to " + TypeName(to));
+  Finish finish{call.tile[1].type, part.to.type, call.option[2] != 0, {}};
+  if (call.tiles == 3)
+    finish.scales = ScalesOf(unit, call.tile[2], part.from_col + part.cols);
+  else if (call.number.integer != 0)
+    finish.scales = {static_cast<float>(call.number.real)};
+  if (finish.scales.size() > 1)
+    finish.scales.erase(finish.scales.begin(), finish.scales.begin() + part.from_col);
+  std::vector<char> line(static_cast<size_t>(part.cols) *
+                         std::max(d.element_bytes(), a.element_bytes()));
+  for (int64_t r = 0; r < part.rows; ++r) {
+    FinishRow(unit, call, a, part.from_row + r, part.from_col, part.cols, finish, line.data());
+    d.Write(part.to_row + r, part.to_col, part.cols, line.data());
   }
   unit.Close(a, "source");
 }
 
+void CheckWindow(Unit& unit, const MovePart& part, const TileRef& outer, int64_t row, int64_t col) {
+  if (row >= 0 && col >= 0 && row + part.rows <= outer.rows && col + part.cols <= outer.cols)
+    return;
+  unit.complaints().Fail(FindingKind::kShape, "the window of " + std::to_string(part.rows) + "x" +
+                                                  std::to_string(part.cols) + " at (" +
+                                                  std::to_string(row) + ", " + std::to_string(col) +
+                                                  ") leaves the " + std::to_string(outer.rows) +
+                                                  "x" + std::to_string(outer.cols) + " tile");
+}
+
 void Move(Unit& unit, const Call& call) {
-  const TileRef& d = call.tile[0];
-  const TileRef& a = call.tile[1];
-  Region region;
-  if (call.op == Op::TMOV) {
-    region.rows = std::min(d.valid_rows, a.valid_rows);
-    region.cols = std::min(d.valid_cols, a.valid_cols);
-  } else if (call.op == Op::TEXTRACT) {
-    region = {0, 0, call.option[0], call.option[1], d.valid_rows, d.valid_cols};
-  } else {
-    region = {call.option[0], call.option[1], 0, 0, a.valid_rows, a.valid_cols};
+  for (const MovePart& part : MovePartsOf(call)) {
+    CheckWindow(unit, part, part.to, part.to_row, part.to_col);
+    CheckWindow(unit, part, call.tile[1], part.from_row, part.from_col);
+    CopyRegion(unit, call, part);
   }
-  const TileRef& outer = call.op == Op::TINSERT ? d : a;
-  const int64_t row = call.op == Op::TINSERT ? region.to_row : region.from_row;
-  const int64_t col = call.op == Op::TINSERT ? region.to_col : region.from_col;
-  if (row < 0 || col < 0 || row + region.rows > outer.rows || col + region.cols > outer.cols) {
-    unit.complaints().Fail(FindingKind::kShape,
-                           "the window of " + std::to_string(region.rows) + "x" +
-                               std::to_string(region.cols) + " at (" + std::to_string(row) + ", " +
-                               std::to_string(col) + ") leaves the " + std::to_string(outer.rows) +
-                               "x" + std::to_string(outer.cols) + " tile");
-  }
-  CopyRegion(unit, call, region, call.option[2] != 0);
 }
 
 // The bits of one element that stands for the tile's pad value.
@@ -156,8 +130,15 @@ void Fill(Unit& unit, const Call& call) {
 bool ExecuteMove(Unit& unit, const Call& call) {
   switch (call.op) {
     case Op::TMOV:
+    case Op::TMOV_FP:
     case Op::TEXTRACT:
+    case Op::TEXTRACT_FP:
     case Op::TINSERT:
+    case Op::TINSERT_FP:
+      Move(unit, call);
+      return true;
+    case Op::TPUSH:  // into a ring on the chip
+      if (call.globals != 0) return false;
       Move(unit, call);
       return true;
     case Op::TFILLPAD:

@@ -52,11 +52,13 @@ void MultiplyAdd(const Sizes& s, const std::vector<T>& a, const std::vector<T>& 
   }
 }
 
-Sizes SizesOf(Unit& unit, const TileRef& c, const TileRef& a, const TileRef& b) {
+Sizes SizesOf(Unit& unit, Op op, const TileRef& c, const TileRef& a, const TileRef& b) {
   const Sizes sizes{a.valid_rows, a.valid_cols, b.valid_cols};
   const auto complain = [&](const std::string& text) {
     unit.complaints().Fail(FindingKind::kShape, text);
   };
+  const bool vector = op >= Op::TGEMV && op <= Op::TGEMV_MX;
+  if (vector && sizes.m != 1) complain("a vector has one row, a has " + std::to_string(sizes.m));
   if (b.valid_rows != sizes.k) {
     complain("a has " + std::to_string(sizes.k) + " valid columns, b has " +
              std::to_string(b.valid_rows) + " valid rows");
@@ -72,7 +74,7 @@ Sizes SizesOf(Unit& unit, const TileRef& c, const TileRef& a, const TileRef& b) 
 
 template <typename T>
 void Product(Unit& unit, const Call& call, const TileRef* initial, bool bias) {
-  const Sizes sizes = SizesOf(unit, call.tile[0], call.tile[1], call.tile[2]);
+  const Sizes sizes = SizesOf(unit, call.op, call.tile[0], call.tile[1], call.tile[2]);
   TileIo c = unit.Open(call.tile[0]);
   TileIo a = unit.Open(call.tile[1]);
   TileIo b = unit.Open(call.tile[2]);
@@ -99,11 +101,11 @@ void ScaledProduct(Unit& unit, const Call& call) {
   const TileRef& tb = call.tile[3];
   const auto fp8 = [](Type type) { return type == Type::kE4M3 || type == Type::kE5M2; };
   if (!fp8(ta.type) || !fp8(tb.type)) {
-    unit.complaints().Fail(FindingKind::kUnsupported, std::string("TMATMUL_MX on ") +
+    unit.complaints().Fail(FindingKind::kUnsupported, std::string(OpName(call.op)) + " on " +
                                                           TypeName(ta.type) + " and " +
                                                           TypeName(tb.type) + "; fp8 is simulated");
   }
-  const Sizes sizes = SizesOf(unit, call.tile[0], ta, tb);
+  const Sizes sizes = SizesOf(unit, call.op, call.tile[0], ta, tb);
   TileIo c = unit.Open(call.tile[0]);
   TileIo a = unit.Open(ta);
   TileIo scale_a = unit.Open(call.tile[2]);
@@ -142,7 +144,7 @@ void ScaledProduct(Unit& unit, const Call& call) {
 bool ExecuteProduct(Unit& unit, const Call& call) {
   const bool accumulate = call.op == Op::TMATMUL_ACC || call.op == Op::TGEMV_ACC;
   const bool bias = call.op == Op::TMATMUL_BIAS || call.op == Op::TGEMV_BIAS;
-  if (call.op == Op::TMATMUL_MX) {
+  if (call.op == Op::TMATMUL_MX || call.op == Op::TGEMV_MX) {
     ScaledProduct(unit, call);
     return true;
   }

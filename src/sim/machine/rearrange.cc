@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "sim/machine/mask_pattern.h"
 #include "sim/machine/unit.h"
 
 namespace kerf::sim {
@@ -39,17 +40,11 @@ void GatherElements(Unit& unit, const Call& call) {
   unit.Close(idx, "the indices");
 }
 
-// First column and step of a mask pattern; MaskPattern's numbers.
-struct Pattern {
-  int64_t first, step;
-};
-constexpr Pattern kPatterns[] = {{0, 1}, {0, 2}, {1, 2}, {0, 4}, {1, 4}, {2, 4}, {3, 4}, {0, 1}};
-
 // Bits are copied: the destination may give them another type of the same size.
 void GatherPattern(Unit& unit, const Call& call) {
   TileIo d = unit.Open(call.tile[0]);
   TileIo a = unit.Open(call.tile[1]);
-  const Pattern pattern = kPatterns[call.option[0] & 7];
+  const MaskPlaces pattern = PlacesOf(call.option[0]);
   const size_t size = a.element_bytes();
   if (size != d.element_bytes()) {
     unit.complaints().Fail(FindingKind::kUnsupported,
@@ -224,20 +219,39 @@ void Compare(Unit& unit, const Call& call) {
   if (!scalar) unit.Close(b, "source 2");
 }
 
+// The scalar of a call as the bytes of `count` elements.
+std::vector<char> Filled(const Call& call, Type type, int64_t count) {
+  std::vector<char> line(static_cast<size_t>(count) * TypeBytes(type));
+  const std::vector<float> reals(static_cast<size_t>(count), static_cast<float>(call.number.real));
+  const std::vector<int64_t> integers(reals.size(), call.number.integer);
+  if (IsFloat(type))
+    EncodeReals(type, reals.data(), count, line.data());
+  else
+    EncodeIntegers(type, integers.data(), count, line.data());
+  return line;
+}
+
 void Select(Unit& unit, const Call& call) {
+  const bool scalar = call.op == Op::TSELS;
   TileIo d = unit.Open(call.tile[0]);
   TileIo mask = unit.Open(call.tile[1]);
   TileIo a = unit.Open(call.tile[2]);
-  TileIo b = unit.Open(call.tile[3]);
+  TileIo b = scalar ? a : unit.Open(call.tile[3]);
+  if (call.tile[2].type != call.tile[0].type ||
+      (!scalar && call.tile[3].type != call.tile[0].type)) {
+    unit.complaints().Fail(FindingKind::kUnsupported,
+                           std::string(OpName(call.op)) + " between different types");
+  }
   const int64_t cols = call.tile[0].valid_cols;
   const size_t size = d.element_bytes();
-  std::vector<char> x(static_cast<size_t>(cols) * size), y(x.size());
+  std::vector<char> x(static_cast<size_t>(cols) * size);
+  std::vector<char> y = Filled(call, call.tile[0].type, cols);
   const auto words = static_cast<int64_t>(
       (static_cast<size_t>(cols + 7) / 8 + mask.element_bytes() - 1) / mask.element_bytes());
   std::vector<uint8_t> bits(static_cast<size_t>(words) * mask.element_bytes());
   for (int64_t r = 0; r < call.tile[0].valid_rows; ++r) {
     a.Read(r, 0, cols, x.data());
-    b.Read(r, 0, cols, y.data());
+    if (!scalar) b.Read(r, 0, cols, y.data());
     mask.Read(r, 0, words, bits.data());
     for (size_t i = 0; i < static_cast<size_t>(cols); ++i) {
       if ((bits[i / 8] >> (i % 8) & 1) == 0)
@@ -247,7 +261,7 @@ void Select(Unit& unit, const Call& call) {
   }
   unit.Close(mask, "the mask");
   unit.Close(a, "source 1");
-  unit.Close(b, "source 2");
+  if (!scalar) unit.Close(b, "source 2");
 }
 
 }  // namespace
@@ -277,6 +291,7 @@ bool ExecuteRearrange(Unit& unit, const Call& call) {
       Compare(unit, call);
       return true;
     case Op::TSEL:
+    case Op::TSELS:
       Select(unit, call);
       return true;
     default:

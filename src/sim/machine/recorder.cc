@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "sim/machine/move_parts.h"
 #include "sim/machine/tile_io.h"
 #include "sim/machine/unit.h"
 
@@ -61,33 +62,94 @@ Pipe MovePipe(Mem from, Mem to) {
   return to == Mem::kL1 ? Pipe::kMte3 : Pipe::kVector;
 }
 
-// The tile that is only scratch, -1 when there is none.
-int ScratchTile(const Call& call) {
+// Which tiles are written, only scratch, or read although they are written.
+struct Roles {
+  int destinations = 1;  // the first ones
+  unsigned scratch = 0;  // bits
+  bool reads_destination = false;
+};
+
+constexpr unsigned Bit(int tile) { return 1U << tile; }
+
+Roles RolesOf(const Call& call) {
   switch (call.op) {
+    case Op::TSTORE:
+    case Op::TSTORE_FP:
+    case Op::MSCATTER:
+      return {0};
+    case Op::TPUSH:
+      return {call.globals == 0 ? 1 : 0};
+    case Op::TPRINT:
+      return {0};
     case Op::TROWMAX:
     case Op::TROWMIN:
     case Op::TROWSUM:
     case Op::TROWPROD:
-    case Op::TROWARGMAX:
-    case Op::TROWARGMIN:
     case Op::TCOLMAX:
     case Op::TCOLMIN:
     case Op::TCOLSUM:
     case Op::TCOLPROD:
     case Op::TTRANS:
     case Op::TRSQRT:
-      return call.tiles == 3 ? 2 : -1;
+    case Op::TREMS:
+    case Op::TFMODS:
+    case Op::TPOWS:
+    case Op::TXORS:
+      return {1, call.tiles == 3 ? Bit(2) : 0};
+    case Op::TROWARGMAX:
+    case Op::TROWARGMIN:
+    case Op::TCOLARGMAX:
+    case Op::TCOLARGMIN:
+      return {call.tiles == 4 ? 2 : 1, call.tiles >= 3 ? Bit(call.tiles - 1) : 0};
+    case Op::TPARTARGMAX:
+    case Op::TPARTARGMIN:
+    case Op::TINTERLEAVE:
+    case Op::TDEINTERLEAVE:
+      return {2};
+    case Op::TGATHER:
+      if (call.option[0] < 0) return {2, Bit(4)};
+      return {1, call.tiles == 4 ? Bit(3) : 0};
+    case Op::TQUANT:
+      return call.option[0] != 0 ? Roles{2, Bit(3) | Bit(4)} : Roles{1};
     case Op::TMRGSORT:
-      return call.option[0] < 0 ? 1 : -1;
+      return {1, call.option[0] < 0 ? Bit(1) : 0};
     case Op::TSEL:
-      return call.tiles == 5 ? 4 : -1;
+      return {1, call.tiles == 5 ? Bit(4) : 0};
     case Op::TMATMUL_ACC:
-    case Op::TMATMUL_BIAS:
     case Op::TGEMV_ACC:
+      return {1, 0, call.tiles == 3};
+    case Op::TAXPY:
+    case Op::TFUSEDMULADD:
+    case Op::TFUSEDMULADDRELU:
+    case Op::TMULADDDST:
+      return {1, 0, true};
+    case Op::TMATMUL_BIAS:
     case Op::TGEMV_BIAS:
-      return -1;
+    case Op::TMATMUL_MX:
+    case Op::TGEMV_MX:
+    case Op::TADDC:
+    case Op::TSUBC:
+    case Op::TDEQUANT:
+      return {};
     default:
-      return call.op != Op::TMATMUL_MX && call.tiles == 4 ? 3 : -1;
+      return {1, call.tiles == 4 ? Bit(3) : 0};
+  }
+}
+
+// Whether it is a transfer that MovePartsOf() describes.
+bool Moves(const Call& call) {
+  switch (call.op) {
+    case Op::TMOV:
+    case Op::TEXTRACT:
+    case Op::TINSERT:
+    case Op::TMOV_FP:
+    case Op::TEXTRACT_FP:
+    case Op::TINSERT_FP:
+      return true;
+    case Op::TPUSH:
+      return call.globals == 0;
+    default:
+      return false;
   }
 }
 
@@ -98,13 +160,15 @@ uint64_t ValidElements(const TileRef& tile) {
 
 uint64_t OperationsOf(const Call& call) {
   if (call.tiles == 0) return 0;
-  if (call.op >= Op::TMATMUL && call.op <= Op::TGEMV_BIAS) {
-    const TileRef& b = call.tile[call.op == Op::TMATMUL_MX ? 3 : 2];
+  if (call.op >= Op::TMATMUL && call.op <= Op::TGEMV_MX) {
+    const bool scaled = call.op == Op::TMATMUL_MX || call.op == Op::TGEMV_MX;
+    const TileRef& b = call.tile[scaled ? 3 : 2];
     return 2 * ValidElements(call.tile[1]) * static_cast<uint64_t>(std::max(b.valid_cols, 0));
   }
   if (call.globals != 0) return 0;
-  const bool reduces = call.op >= Op::TROWMAX && call.op <= Op::TCOLPROD;
-  return ValidElements(call.tile[reduces && call.tiles > 1 ? 1 : 0]);
+  const bool reduces = call.op >= Op::TROWMAX && call.op <= Op::TPAIRREDUCESUM;
+  const int source = RolesOf(call).destinations;
+  return ValidElements(call.tile[reduces && call.tiles > source ? source : 0]);
 }
 
 uint64_t BytesOf(const Call& call) {
@@ -116,7 +180,8 @@ uint64_t BytesOf(const Call& call) {
   }
   if (call.globals != 0) return ValidElements(call.tile[0]) * TypeBytes(call.global[0].type);
   const TileRef& moved = call.tile[0];
-  const bool source = call.tiles > 1 && call.op == Op::TINSERT;
+  const bool source = call.tiles > 1 &&
+                      (call.op == Op::TINSERT || call.op == Op::TINSERT_FP || call.op == Op::TPUSH);
   return ValidElements(source ? call.tile[1] : moved) * TypeBytes(moved.type);
 }
 
@@ -127,9 +192,15 @@ Pipe PipeOf(const Call& call) {
     case Op::TMOV:
     case Op::TEXTRACT:
     case Op::TINSERT:
+    case Op::TMOV_FP:
+    case Op::TEXTRACT_FP:
+    case Op::TINSERT_FP:
       return MovePipe(call.tile[1].mem, call.tile[0].mem);
-    case Op::TSTORE:
     case Op::TPUSH:
+      if (call.globals == 0) return MovePipe(call.tile[1].mem, call.tile[0].mem);
+      return call.tile[0].mem == Mem::kL0c ? Pipe::kFix : Pipe::kMte3;
+    case Op::TSTORE:
+    case Op::TSTORE_FP:
       return call.tile[0].mem == Mem::kL0c ? Pipe::kFix : Pipe::kMte3;
     case Op::TPOP:
       return Pipe::kMte2;
@@ -167,6 +238,19 @@ kerf_log::Pipe LogPipe(Pipe pipe) {
   return kerf_log::Pipe::kScalar;
 }
 
+// The chain of callers is given to the log once for each stack.
+uint32_t Recorder::SiteOf(const kerf_pto::Site& site) {
+  if (stack_.depth == 0) return log_.SiteOf(site.file, site.line, 0, site.function);
+  const uint64_t hash = stack_.hash ^ reinterpret_cast<uintptr_t>(site.file);
+  Known& known = known_[(hash ^ hash >> 32 ^ site.line) % known_.size()];
+  if (known.site != 0 && known.hash == hash && known.line == site.line) return known.site;
+  for (int i = stack_.depth - 1; i >= 0; --i)
+    log_.PushFrame(log_.SiteOf(nullptr, 0, 0, nullptr, stack_.pc[i]));
+  known = {hash, site.line, log_.SiteOf(site.file, site.line, 0, site.function)};
+  for (int i = 0; i < stack_.depth; ++i) log_.PopFrame();
+  return known.site;
+}
+
 void Recorder::AddTile(const TileRef& tile, uint8_t access) {
   kerf_log::Operand operand;
   operand.address = tile.addr;
@@ -178,7 +262,7 @@ void Recorder::AddTile(const TileRef& tile, uint8_t access) {
   operand.memory = static_cast<kerf_log::Memory>(tile.mem);
   operand.dtype = LogType(tile.type);
   operand.layout = static_cast<kerf_log::Layout>(tile.form);
-  operand.access = access;
+  operand.access = static_cast<uint8_t>(access | tile.owner << kerf_log::kOwnerShift);
   log_.Add(operand);
 }
 
@@ -214,29 +298,46 @@ void Recorder::Add(const Call& call) {
   record.bytes = Cut(BytesOf(call));
   record.operations = OperationsOf(call);
   if (call.op == Op::TCVT) record.mode = static_cast<uint8_t>(call.option[0]);
-  const bool stores = call.op == Op::TSTORE || call.op == Op::TPUSH || call.op == Op::MSCATTER;
-  const bool to_global = stores || call.op == Op::TNOTIFY || call.tiles == 0;
-  const bool atomic = (call.op == Op::TSTORE && call.option[0] != 0) || call.op == Op::TNOTIFY ||
+  const Roles roles = RolesOf(call);
+  const bool to_global =
+      call.op == Op::TNOTIFY || call.tiles == 0 || (roles.destinations == 0 && call.globals != 0);
+  const bool stores = call.op == Op::TSTORE || call.op == Op::TSTORE_FP;
+  const bool atomic = (stores && call.option[0] != 0) || call.op == Op::TNOTIFY ||
                       (call.op == Op::MSCATTER && call.option[1] != 0);
   const auto global_access = [&](int index) -> uint8_t {
     if (call.op == Op::TWAIT) return kRead | kAtomic;
-    const bool writes = to_global && index == 0;
+    const bool reads = call.op == Op::TPREFETCH || call.op == Op::TPRINT;
+    const bool writes = to_global && index == 0 && !reads;
     return writes ? static_cast<uint8_t>(kWrite | (atomic ? kAtomic : 0)) : kRead;
   };
-  const bool in_place = (call.op == Op::TMATMUL_ACC || call.op == Op::TGEMV_ACC) && call.tiles == 3;
-  const int scratch = ScratchTile(call);
   if (to_global && call.globals != 0) AddGlobal(call.global[0], global_access(0));
-  for (int i = 0; i < call.tiles; ++i) {
-    const bool writes = i == 0 && !stores;
-    if (i == scratch)
+  const bool moves = Moves(call);
+  if (moves) AddMove(call, kWrite);
+  for (int i = moves ? 2 : 0; i < call.tiles; ++i) {
+    if ((roles.scratch & Bit(i)) != 0)
       AddTile(call.tile[i], kWrite | kScratch);
+    else if (i >= roles.destinations)
+      AddTile(call.tile[i], kRead);
     else
-      AddTile(call.tile[i],
-              writes ? static_cast<uint8_t>(in_place ? kRead | kWrite : kWrite) : kRead);
+      AddTile(call.tile[i], roles.reads_destination ? kRead | kWrite : kWrite);
   }
   for (int i = to_global ? 1 : 0; i < call.globals; ++i)
     AddGlobal(call.global[i], global_access(i));
   log_.End();
+}
+
+// The parts of a transfer: into the memory of each core that it writes to, and where from.
+void Recorder::AddMove(const Call& call, uint8_t access) {
+  const std::vector<MovePart> parts = MovePartsOf(call);
+  for (const MovePart& part : parts)
+    AddTile(RegionOf(part.to, part.to_row, part.to_col, part.rows, part.cols), access);
+  int64_t rows = 0;
+  int64_t cols = 0;
+  for (const MovePart& part : parts) {
+    rows = std::max(rows, part.from_row + part.rows - parts[0].from_row);
+    cols = std::max(cols, part.from_col + part.cols - parts[0].from_col);
+  }
+  AddTile(RegionOf(call.tile[1], parts[0].from_row, parts[0].from_col, rows, cols), kRead);
 }
 
 void Recorder::AddScalar(const TileRef& tile, int64_t offset, bool write,

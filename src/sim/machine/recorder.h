@@ -4,6 +4,9 @@
 #include <kerf_log/writer.h>
 #include <kerf_pto/abi.h>
 
+#include <vector>
+
+#include "sim/machine/call_stack.h"
 #include "sim/machine/global_memory.h"
 
 namespace kerf::sim {
@@ -18,6 +21,8 @@ class Recorder {
            const GlobalMemory& global)
       : log_(file, kind, block, lane), global_(global) {}
 
+  // What called the instructions recorded from now on: for the caller to fill.
+  CallStack& stack() { return stack_; }
   void Add(const kerf_pto::Call& call);
   void AddScalar(const kerf_pto::TileRef& tile, int64_t offset, bool write,
                  const kerf_pto::Site& site);
@@ -28,13 +33,21 @@ class Recorder {
   void Flush() { log_.Flush(); }
 
  private:
-  uint32_t SiteOf(const kerf_pto::Site& site) {
-    return log_.SiteOf(site.file, site.line, 0, site.function);
-  }
+  uint32_t SiteOf(const kerf_pto::Site& site);
   void AddTile(const kerf_pto::TileRef& tile, uint8_t access);
+  void AddMove(const kerf_pto::Call& call, uint8_t access);
   void AddGlobal(const kerf_pto::GlobalRef& global, uint8_t access);
 
+  // Stacks that came before, by their hash.
+  struct Known {
+    uint64_t hash = 0;
+    uint32_t line = 0;
+    uint32_t site = 0;  // 0: none
+  };
+
   kerf_log::CoreLog log_;
+  CallStack stack_;
+  std::vector<Known> known_ = std::vector<Known>(1024);
   const GlobalMemory& global_;
 };
 

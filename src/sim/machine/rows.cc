@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/machine/unit.h"
+#include "sim/machine/aligned.h"
 
 namespace kerf::sim {
 namespace {
@@ -32,20 +32,6 @@ T Apply(How how, T x, T y) {
       return y;
   }
   return x;
-}
-
-// A row as T; integers as int64_t.
-void Read(TileIo& io, int64_t row, int64_t col, int64_t n, float* out) {
-  io.ReadReal(row, col, n, out);
-}
-void Read(TileIo& io, int64_t row, int64_t col, int64_t n, int64_t* out) {
-  io.ReadInteger(row, col, n, out);
-}
-void Write(TileIo& io, int64_t row, int64_t col, int64_t n, const float* x) {
-  io.WriteReal(row, col, n, x);
-}
-void Write(TileIo& io, int64_t row, int64_t col, int64_t n, const int64_t* x) {
-  io.WriteInteger(row, col, n, x);
 }
 
 void CheckSameType(Unit& unit, const Call& call, int index) {
@@ -81,9 +67,9 @@ void RowReduce(Unit& unit, const Call& call, How how) {
   }
   std::vector<T> x(static_cast<size_t>(call.tile[1].valid_cols));
   for (int64_t r = 0; r < std::min<int64_t>(rows, call.tile[0].rows); ++r) {
-    Read(a, r, 0, call.tile[1].valid_cols, x.data());
+    ReadRow(a, r, 0, call.tile[1].valid_cols, x.data());
     const T value = Reduce(how, x);
-    Write(d, r, 0, 1, &value);
+    WriteRow(d, r, 0, 1, &value);
   }
   unit.Close(a, "source");
 }
@@ -95,28 +81,13 @@ void ColReduce(Unit& unit, const Call& call, How how) {
   const int64_t cols = std::min(call.tile[1].valid_cols, call.tile[0].valid_cols);
   std::vector<T> x(static_cast<size_t>(cols)), sum(static_cast<size_t>(cols));
   for (int64_t r = 0; r < call.tile[1].valid_rows; ++r) {
-    Read(a, r, 0, cols, x.data());
+    ReadRow(a, r, 0, cols, x.data());
     if (r == 0)
       sum = x;
     else
       for (size_t i = 0; i < x.size(); ++i) sum[i] = Apply(how, sum[i], x[i]);
   }
-  if (call.tile[1].valid_rows > 0) Write(d, 0, 0, cols, sum.data());
-  unit.Close(a, "source");
-}
-
-// The first of equals.
-void RowArg(Unit& unit, const Call& call, bool largest) {
-  TileIo d = unit.Open(call.tile[0]);
-  TileIo a = unit.Open(call.tile[1]);
-  std::vector<float> x(static_cast<size_t>(call.tile[1].valid_cols));
-  for (int64_t r = 0; r < call.tile[1].valid_rows; ++r) {
-    Read(a, r, 0, call.tile[1].valid_cols, x.data());
-    const auto at =
-        largest ? std::max_element(x.begin(), x.end()) : std::min_element(x.begin(), x.end());
-    const int64_t index = at - x.begin();
-    d.WriteInteger(r, 0, 1, &index);
-  }
+  if (call.tile[1].valid_rows > 0) WriteRow(d, 0, 0, cols, sum.data());
   unit.Close(a, "source");
 }
 
@@ -150,14 +121,14 @@ void RowExpandOp(Unit& unit, const Call& call, How how) {
   const auto width = static_cast<size_t>(s.valid_cols);
   std::vector<T> x(static_cast<size_t>(cols)), y(width);
   for (int64_t r = 0; r < rows; ++r) {
-    Read(full, r, 0, cols, x.data());
-    Read(column, r, 0, s.valid_cols, y.data());
+    ReadRow(full, r, 0, cols, x.data());
+    ReadRow(column, r, 0, s.valid_cols, y.data());
     size_t j = 0;
     for (T& value : x) {
       value = first ? Apply(how, value, y[j]) : Apply(how, y[j], value);
       if (++j == width) j = 0;
     }
-    Write(d, r, 0, cols, x.data());
+    WriteRow(d, r, 0, cols, x.data());
   }
   unit.Close(full, "the wide source");
   unit.Close(column, "the column");
@@ -177,12 +148,12 @@ void ColExpandOp(Unit& unit, const Call& call, How how) {
                            "a row of " + std::to_string(cols) + " values is needed");
   }
   std::vector<T> x(static_cast<size_t>(cols)), y(static_cast<size_t>(cols));
-  Read(row, 0, 0, cols, y.data());
+  ReadRow(row, 0, 0, cols, y.data());
   for (int64_t r = 0; r < rows; ++r) {
-    Read(full, r, 0, cols, x.data());
+    ReadRow(full, r, 0, cols, x.data());
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = first ? Apply(how, x[i], y[i]) : Apply(how, y[i], x[i]);
-    Write(d, r, 0, cols, x.data());
+    WriteRow(d, r, 0, cols, x.data());
   }
   unit.Close(full, "the wide source");
   unit.Close(row, "the row");
@@ -256,8 +227,6 @@ bool ExecuteRows(Unit& unit, const Call& call) {
     CheckSameType(unit, call, 1);
     CheckSameType(unit, call, 2);
     real ? ColExpandOp<float>(unit, call, *col_op) : ColExpandOp<int64_t>(unit, call, *col_op);
-  } else if (call.op == Op::TROWARGMAX || call.op == Op::TROWARGMIN) {
-    RowArg(unit, call, call.op == Op::TROWARGMAX);
   } else if (call.op == Op::TROWEXPAND || call.op == Op::TCOLEXPAND) {
     Spread(unit, call, call.op == Op::TROWEXPAND);
   } else {

@@ -152,19 +152,102 @@ void CheckExpansion(bool by_row, Run&& run, Wanted&& wanted, double relative) {
       BY_ROW, [](auto& d, auto& a, auto& s) { NAME(d, a, s); }, \
       [](double x, double y) { return static_cast<double>(EXPRESSION); }, RELATIVE);
 
-TEST(Rows,
-     SpreadAColumn){CHECK_EXPANSION(float, true, TROWEXPANDMUL, x* y, 1e-6)
-                        CHECK_EXPANSION(float, true, TROWEXPANDSUB, x - y, 1e-6)
-                            CHECK_EXPANSION(float, true, TROWEXPANDDIV, x / y, 1e-6)
-                                CHECK_EXPANSION(float, true, TROWEXPANDADD, x + y, 1e-6)
-                                    CHECK_EXPANSION(half, true, TROWEXPANDMUL, x* y, 1e-3)
-                                        CHECK_EXPANSION(int32_t, true, TROWEXPANDSUB, x - y, 0)}
+TEST(Rows, SpreadAColumn){
+    CHECK_EXPANSION(float, true, TROWEXPANDMUL, x* y,
+                    1e-6) CHECK_EXPANSION(float, true, TROWEXPANDSUB, x - y, 1e-6)
+        CHECK_EXPANSION(float, true, TROWEXPANDDIV, x / y,
+                        1e-6) CHECK_EXPANSION(float, true, TROWEXPANDADD, x + y, 1e-6)
+            CHECK_EXPANSION(half, true, TROWEXPANDMUL, x* y, 1e-3)
+                CHECK_EXPANSION(int32_t, true, TROWEXPANDSUB, x - y, 0)
+                    CHECK_EXPANSION(float, true, TROWEXPANDMAX, std::max(x, y), 0)
+                        CHECK_EXPANSION(int16_t, true, TROWEXPANDMIN, std::min(x, y), 0)
+                            CHECK_EXPANSION(float, true, TROWEXPANDEXPDIF, std::exp(x - y), 1e-6)}
 
-TEST(Rows,
-     SpreadARow){CHECK_EXPANSION(float, false, TCOLEXPANDMUL, x* y, 1e-6)
-                     CHECK_EXPANSION(float, false, TCOLEXPANDADD, x + y, 1e-6)
-                         CHECK_EXPANSION(float, false, TCOLEXPANDEXPDIF, std::exp(x - y), 1e-6)
-                             CHECK_EXPANSION(half, false, TCOLEXPANDMUL, x* y, 1e-3)}
+TEST(Rows, SpreadARow){
+    CHECK_EXPANSION(float, false, TCOLEXPANDMUL, x* y, 1e-6)
+        CHECK_EXPANSION(float, false, TCOLEXPANDADD, x + y, 1e-6)
+            CHECK_EXPANSION(float, false, TCOLEXPANDEXPDIF, std::exp(x - y), 1e-6)
+                CHECK_EXPANSION(half, false, TCOLEXPANDMUL, x* y, 1e-3)
+                    CHECK_EXPANSION(float, false, TCOLEXPANDSUB, x - y, 1e-6)
+                        CHECK_EXPANSION(half, false, TCOLEXPANDDIV, x / y, 1e-3)
+                            CHECK_EXPANSION(int32_t, false, TCOLEXPANDMAX, std::max(x, y), 0)
+                                CHECK_EXPANSION(float, false, TCOLEXPANDMIN, std::min(x, y), 0)}
+
+TEST(Rows, CopyAColumnAndARow) {
+  Matrix<half> column = Sample<half>(5, 1, 5), row = Sample<half>(1, 19, 6);
+  Matrix<half> by_row(5, 19), by_col(5, 19);
+  GlobalMemory global = MemoryOf(column, row, by_row, by_col);
+  ExpectClean(RunBody(global, [&] {
+    Tiles tiles;
+    auto c = tiles.Load<8, 16>(column);
+    auto r = tiles.Load<1, 32>(row);
+    auto d = tiles.New<half, 8, 32>(5, 19);
+    TROWEXPAND(d, c);
+    TSTORE(ViewOf(by_row), d);
+    TCOLEXPAND(d, r);
+    TSTORE(ViewOf(by_col), d);
+  }));
+  ExpectNear<half>(
+      by_row, [&](int r, int) { return static_cast<double>(column.at(r, 0)); }, 0, "TROWEXPAND");
+  ExpectNear<half>(
+      by_col, [&](int, int c) { return static_cast<double>(row.at(0, c)); }, 0, "TCOLEXPAND");
+}
+
+// Products of small factors, so that they stay exact; the smallest of a column.
+template <typename T>
+void CheckProducts(double relative) {
+  for (const auto& [rows, cols] : {std::pair{8, 64}, {1, 1}, {5, 13}}) {
+    Matrix<T> a(rows, cols);
+    for (size_t i = 0; i < a.data.size(); ++i)
+      a.data[i] = static_cast<T>(i % 7 == 3 ? 2 : i % 11 == 5 ? -1 : 1);
+    Matrix<T> by_row(rows, 1), by_col(1, cols), low(1, cols);
+    GlobalMemory global = MemoryOf(a, by_row, by_col, low);
+    ExpectClean(RunBody(global, [&] {
+      Tiles tiles;
+      auto x = tiles.Load<8, 64>(a);
+      auto tmp = tiles.New<T, 8, 64>(rows, cols);
+      auto r = tiles.New<T, 8, 16>(rows, 1);
+      auto c = tiles.New<T, 1, 64>(1, cols);
+      TROWPROD(r, x, tmp);
+      TSTORE(ViewOf(by_row), r);
+      TCOLPROD(c, x, tmp);
+      TSTORE(ViewOf(by_col), c);
+      TCOLMIN(c, x, tmp);
+      TSTORE(ViewOf(low), c);
+    }));
+    const auto at = [&](int r, int c) { return static_cast<double>(a.at(r, c)); };
+    ExpectNear<T>(
+        by_row,
+        [&](int r, int) {
+          double product = 1;
+          for (int c = 0; c < a.cols; ++c) product *= at(r, c);
+          return product;
+        },
+        relative, "TROWPROD");
+    ExpectNear<T>(
+        by_col,
+        [&](int, int c) {
+          double product = 1;
+          for (int r = 0; r < a.rows; ++r) product *= at(r, c);
+          return product;
+        },
+        relative, "TCOLPROD");
+    ExpectNear<T>(
+        low,
+        [&](int, int c) {
+          double least = at(0, c);
+          for (int r = 1; r < a.rows; ++r) least = std::min(least, at(r, c));
+          return least;
+        },
+        0, "TCOLMIN");
+  }
+}
+
+TEST(Rows, MultiplyUp) {
+  CheckProducts<float>(1e-6);
+  CheckProducts<half>(1e-3);
+  CheckProducts<int32_t>(0);
+}
 
 TEST(Rows, SpreadBlocksOf32Bytes) {
   // s has 8 columns: element j uses s[i, j mod 8].

@@ -52,6 +52,19 @@ void SimCore::Warn(FindingKind kind, const std::string& text) {
   launch_.Report(*this, kind, false, text);
 }
 
+void SimCore::Print(const std::string& text) {
+  constexpr size_t kMost = size_t{1} << 20;
+  std::string& all = launch_.printed_;
+  if (all.size() >= kMost) return;
+  all += Place() + " " + Name() + ": " + text;
+  if (all.size() >= kMost) all += "no more is kept of what is printed\n";
+}
+
+Unit* SimCore::UnitOf(uint8_t owner) {
+  SimCore* core = owner == 0 ? this : Neighbour(owner - 1);
+  return core == nullptr ? nullptr : &core->unit_;
+}
+
 void SimCore::Stop(FindingKind kind, const std::string& text) {
   launch_.Report(*this, kind, true, text);
   stopped_ = true;
@@ -66,6 +79,7 @@ void SimCore::Fail(const char* what, const kerf_pto::Site& site) {
 
 void SimCore::Execute(const Call& call) {
   Enter(call.op, call.site);
+  NoteCalls(__builtin_frame_address(0));
   ExecuteTiles(unit_, call);
   if (recorder_ != nullptr) recorder_->Add(call);
 }
@@ -79,6 +93,7 @@ void SimCore::Assign(const TileRef& tile, const kerf_pto::Site& site) {
 
 void* SimCore::Scalar(const TileRef& tile, int64_t offset, bool write, const kerf_pto::Site& site) {
   Enter(write ? Op::SetValue : Op::GetValue, site);
+  NoteCalls(__builtin_frame_address(0));
   const TileIo io = unit_.Open(tile);
   const size_t size = io.element_bytes();
   const auto bytes = static_cast<int64_t>(CapacityBytes(tile) / size);
@@ -98,7 +113,7 @@ void* SimCore::Scalar(const TileRef& tile, int64_t offset, bool write, const ker
 }
 
 void* SimCore::Address(Mem mem, uint64_t addr) {
-  if (unit_.memory_size(mem) == 0) return reinterpret_cast<void*>(addr);
+  if (unit_.memory_size(mem) == 0) return reinterpret_cast<void*>(addr);  // NOLINT: nobody reads it
   return unit_.memory(mem).at(addr);
 }
 
@@ -158,6 +173,7 @@ void SimCore::CheckFlag(const FlagCall& call) {
 
 void SimCore::Flag(const FlagCall& call) {
   Enter(call.op, call.site);
+  NoteCalls(__builtin_frame_address(0));
   CheckFlag(call);
   const auto log = [&](LogOp op, Pipe pipe) {
     if (recorder_ == nullptr) return;

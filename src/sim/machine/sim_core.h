@@ -36,6 +36,8 @@ class SimCore final : public kerf_pto::Core, public Complaints {
 
   // Complaints
   void Warn(FindingKind kind, const std::string& text) override;
+  void Print(const std::string& text) override;
+  Unit* UnitOf(uint8_t owner) override;
 
   [[nodiscard]] std::string Name() const;  // "block 0 aiv1"
   // "x.cpp:12 (TADD)": what it executed last.
@@ -54,6 +56,11 @@ class SimCore final : public kerf_pto::Core, public Complaints {
   }
   [[nodiscard]] SimCore* Neighbour(int peer) const;
   void Enter(Op op, const kerf_pto::Site& site);
+  // `frame`: __builtin_frame_address(0) of the function that the kernel called.
+  void NoteCalls(const void* frame) {
+    if (recorder_ != nullptr && !launch_.config_.code.empty())
+      WalkStack(frame, fiber_.stack_end(), launch_.config_.code, recorder_->stack());
+  }
   // Lets others run until `ready`. `what` is for the report of a deadlock.
   void Block(const std::function<bool()>& ready, std::string what);
   void CheckFlag(const kerf_pto::FlagCall& call);

@@ -136,7 +136,7 @@ void MergeLists(Unit& unit, const Call& call) {
   const int64_t room = call.tile[0].valid_cols / PerPair(d);
   if (static_cast<int64_t>(merged.size()) > room) merged.resize(static_cast<size_t>(room));
   d.Write(0, 0, static_cast<int64_t>(merged.size()) * PerPair(d), merged.data());
-  auto* counts = reinterpret_cast<uint16_t*>(call.option[2]);
+  auto* counts = reinterpret_cast<uint16_t*>(call.option[2]);  // NOLINT: it was a pointer
   for (size_t i = 0; i < 4; ++i) counts[i] = i < taken.size() ? static_cast<uint16_t>(taken[i]) : 0;
 }
 

@@ -49,7 +49,7 @@ void Widen(const void* bytes, int64_t count, int64_t* out) {
   for (int64_t i = 0; i < count; ++i) {
     T value;
     std::memcpy(&value, at + i * sizeof(T), sizeof(T));
-    out[i] = static_cast<int64_t>(value);
+    out[i] = static_cast<int64_t>(value);  // NOLINT: int8 is a number here
   }
 }
 
@@ -120,10 +120,11 @@ uint64_t TouchedBytes(const TileRef& tile) {
            size;
   }
   // The last box that is touched, whole.
-  const int64_t last_row = (tile.valid_rows - 1) / tile.box_rows * tile.box_rows;
-  const int64_t last_col = (tile.valid_cols - 1) / tile.box_cols * tile.box_cols;
-  return static_cast<uint64_t>(ElementOffset(tile, last_row, last_col) +
-                               tile.box_rows * tile.box_cols) *
+  const int64_t box_rows = tile.box_rows;
+  const int64_t box_cols = tile.box_cols;
+  const int64_t last_row = (tile.valid_rows - 1) / box_rows * box_rows;
+  const int64_t last_col = (tile.valid_cols - 1) / box_cols * box_cols;
+  return static_cast<uint64_t>(ElementOffset(tile, last_row, last_col) + box_rows * box_cols) *
          size;
 }
 

@@ -91,7 +91,14 @@ TileIo Unit::Open(const TileRef& tile) {
                                               "x" + std::to_string(tile.valid_cols) +
                                               " is larger than the " + Describe(tile));
   }
-  return {tile, memory(tile.mem)};
+  if (tile.owner == 0) return {tile, memory(tile.mem)};
+  Unit* owner = complaints_.UnitOf(tile.owner);
+  if (owner == nullptr) {
+    complaints_.Fail(FindingKind::kOutOfRange,
+                     std::string("the block has no ") + (tile.owner == 1 ? "cube" : "vector") +
+                         " core whose " + MemName(tile.mem) + " holds the " + Describe(tile));
+  }
+  return {tile, owner->memory(tile.mem)};
 }
 
 void Unit::Close(const TileIo& io, const char* role) {
@@ -110,10 +117,11 @@ void Unit::CheckGlobal(const void* data, uint64_t bytes, const char* verb) {
 }
 
 void ExecuteTiles(Unit& unit, const Call& call) {
-  if (ExecuteElementwise(unit, call) || ExecuteRows(unit, call) || ExecuteMove(unit, call) ||
-      ExecuteGlobal(unit, call) || ExecuteProduct(unit, call) || ExecuteRearrange(unit, call) ||
-      ExecuteSort(unit, call)) {
-    return;
+  for (const auto execute :
+       {ExecuteElementwise, ExecuteRows, ExecuteMove, ExecuteGlobal, ExecuteProduct, ExecuteConvert,
+        ExecuteFused, ExecutePart, ExecuteWeave, ExecuteRearrange, ExecuteSort, ExecuteQuantize,
+        ExecutePrint}) {
+    if (execute(unit, call)) return;
   }
   unit.complaints().Fail(
       FindingKind::kUnsupported,

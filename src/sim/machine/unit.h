@@ -20,10 +20,17 @@ using kerf_pto::Op;
 
 const char* OpName(Op op);
 
-// Takes what is wrong. Fatal ones do not return.
+class Unit;
+
+// The core around a unit: takes what is wrong, and knows the other cores of its block. Fatal
+// complaints do not return.
 class Complaints {
  public:
   virtual void Warn(FindingKind kind, const std::string& text) = 0;
+  // What a kernel prints.
+  virtual void Print(const std::string& text) = 0;
+  // Of TileRef::owner; null when the launch has no such core.
+  virtual Unit* UnitOf(uint8_t owner) = 0;
   [[noreturn]] void Fail(FindingKind kind, const std::string& text) {
     Stop(kind, text);
     std::abort();
@@ -65,6 +72,12 @@ void ExecuteTiles(Unit& unit, const Call& call);
 
 // Parts of ExecuteTiles, by what they do. Each returns false when the op is not its own.
 bool ExecuteElementwise(Unit& unit, const Call& call);
+bool ExecuteConvert(Unit& unit, const Call& call);
+bool ExecuteFused(Unit& unit, const Call& call);
+bool ExecutePart(Unit& unit, const Call& call);
+bool ExecuteWeave(Unit& unit, const Call& call);
+bool ExecuteQuantize(Unit& unit, const Call& call);
+bool ExecutePrint(Unit& unit, const Call& call);
 bool ExecuteRows(Unit& unit, const Call& call);
 bool ExecuteRearrange(Unit& unit, const Call& call);
 bool ExecuteSort(Unit& unit, const Call& call);

@@ -53,7 +53,7 @@ class Stalls {
 
   void Add(const Instruction& record, StallReason reason, uint8_t pipe, uint64_t cycles,
            const InstructionTime& time) {
-    const Key key{record.site, record.op, reason, pipe};
+    const Key key{log_.LineId(record.site), record.op, reason, pipe};
     // Loops come back to the same line: most of the time it is the one before.
     if (last_ == nullptr || key != last_key_) {
       last_ = &sums_[key];

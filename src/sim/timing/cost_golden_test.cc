@@ -98,6 +98,11 @@ std::string Render(const CoreModel& model) {
     table.Vector(op, 16, 256);
   }
   for (const Op op : {Op::TTRANS, Op::TGATHER, Op::TSORT32, Op::TMRGSORT}) table.Vector(op, 16, 64);
+  // Every vector instruction once.
+  for (uint16_t number = 140; number < kerf_log::kOpEnd; ++number) {
+    if (kerf_log::OpName(static_cast<Op>(number)) != nullptr)
+      table.Vector(static_cast<Op>(number), 20, 80);
+  }
   table.Row(Op::SET_FLAG, Pipe::kMte2, {});
   table.Row(Op::PIPE_BARRIER, Pipe::kVector, {});
   table.Row(Op::GET_VALUE, Pipe::kScalar, {CoreProgram::Ub(0, 1, 1, kerf_log::kRead)});

@@ -61,7 +61,24 @@ OpWork BinaryWork(Op op) {
     case Op::TSUBC:
       return {kSteps, "vsub", "vadd"};
     case Op::TMULADD:
+    case Op::TMULADDDST:
+    case Op::TFUSEDMULADD:
+    case Op::TFUSEDMULADDRELU:
       return {kSteps, "vmul", "vadd"};
+    case Op::TSUBRELU:
+      return {kSteps, "vsub", "vrelu"};
+    case Op::TADDRELUCONV:
+      return {kSteps, "vadd", "vconv"};
+    case Op::TADDDEQRELU:
+      return {kSteps, "vadd", "vmuls"};
+    case Op::TPARTARGMAX:
+    case Op::TPARTARGMIN:
+      return {kSteps, "vcmpv", "vsel"};
+    case Op::TREM:
+    case Op::TFMOD:
+      return {kSteps, "vdiv", "vmul"};
+    case Op::TPOW:
+      return {kSteps, "vln", "vexp"};
     case Op::TAXPY:
       return {kSteps, "vmuls", "vadd"};
     default:
@@ -95,6 +112,11 @@ OpWork ScalarOperandWork(Op op) {
     case Op::TADDSC:
     case Op::TSUBSC:
       return {kSteps, "vadds", "vadd"};
+    case Op::TREMS:
+    case Op::TFMODS:
+      return {kSteps, "vdiv", "vmul"};
+    case Op::TPOWS:
+      return {kSteps, "vln", "vexp"};
     case Op::TEXPANDS:
       return {kElementwise, "vector_dup"};
     default:
@@ -159,6 +181,8 @@ OpWork ReduceWork(Op op) {
       return {kColumnReduce, "vmin"};
     case Op::TCOLPROD:
       return {kColumnReduce, "vmul"};
+    case Op::TPAIRREDUCESUM:
+      return {kElementwise, "vadd"};
     default:
       return {};
   }
@@ -208,6 +232,8 @@ OpWork RearrangeWork(Op op) {
     case Op::TGATHER:
     case Op::TGATHERB:
       return {kElementwise, "vgather"};
+    case Op::TTRI:
+      return {kElementwise, "vector_dup"};
     case Op::TTRANS:
       return {kTranspose};
     case Op::TCONCAT:
