@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -21,9 +22,13 @@ namespace {
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
 // for it is rare.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
-constexpr size_t kMaxBatchBytes = size_t{32} << 20;
-constexpr size_t kMaxQueueBytes = size_t{64} << 20;
-constexpr size_t kReadChunk = size_t{1} << 20;
+constexpr size_t kMaxBatchBytes = size_t{8} << 20;
+constexpr size_t kMaxQueueBytes = size_t{16} << 20;
+// Texts that wait for the disk are memory that falls out of the caches; more batches than these on
+// their way bring nothing.
+constexpr size_t kMaxBatchesOnTheWay = 3;
+constexpr auto kLookAgain = std::chrono::milliseconds(2);
+constexpr size_t kReadChunk = size_t{512} << 10;
 constexpr size_t kMaxLine = size_t{2} << 30;
 
 // One input line on its way to the disk.
@@ -39,10 +44,13 @@ struct Item {
 
 class ItemQueue {
  public:
+  enum class Why { kItems, kSlow, kPause, kEnd };
+
   void Push(Item item) {
     std::unique_lock lock(mu_);
     has_room_.wait(lock, [&] { return bytes_ < kMaxQueueBytes || stopped_; });
     bytes_ += item.bytes;
+    paused_ = false;
     items_.push_back(std::move(item));
     has_items_.notify_one();
   }
@@ -51,6 +59,7 @@ class ItemQueue {
   void Flush() {
     const std::lock_guard lock(mu_);
     batch_ready_ = !items_.empty();
+    paused_ = true;
     has_items_.notify_one();
   }
 
@@ -80,14 +89,21 @@ class ItemQueue {
   }
 
   // At least one item, unless closed and empty; as many as make a batch when `batch`. All hashed.
-  std::vector<Item> Take(bool batch) {
+  // None when `impatient` and there will be none for a while: then why says whether to look again
+  // soon.
+  std::vector<Item> Take(bool batch, bool impatient, Why& why) {
     std::unique_lock lock(mu_);
     const auto is_ready = [&] {
       return closed_ || (batch ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
     };
     while (!is_ready()) {
       if (hashed_ == items_.size()) {
-        has_items_.wait(lock);
+        if (impatient &&
+            (paused_ || has_items_.wait_for(lock, kLookAgain) == std::cv_status::timeout)) {
+          why = paused_ ? Why::kPause : Why::kSlow;
+          return {};
+        }
+        if (!impatient) has_items_.wait(lock);
         continue;
       }
       // Only this side removes items, and adding to a deque moves none.
@@ -96,6 +112,7 @@ class ItemQueue {
       item.Hash();
       lock.lock();
     }
+    why = items_.empty() ? Why::kEnd : Why::kItems;
     std::vector<Item> taken;
     size_t bytes = 0;
     while (!items_.empty() && (taken.empty() || (batch && bytes < batch_bytes_))) {
@@ -113,12 +130,6 @@ class ItemQueue {
     return taken;
   }
 
-  // Whether a batch could be taken without waiting.
-  bool IsReady() {
-    const std::lock_guard lock(mu_);
-    return closed_ || batch_ready_ || bytes_ >= batch_bytes_;
-  }
-
  private:
   std::mutex mu_;
   std::condition_variable has_items_;
@@ -129,6 +140,7 @@ class ItemQueue {
   size_t bytes_ = 0;
   size_t batch_bytes_ = kFirstBatchBytes;
   bool batch_ready_ = false;
+  bool paused_ = false;  // the sender waits, perhaps for an answer
   bool closed_ = false;
   bool stopped_ = false;
 };
@@ -289,8 +301,8 @@ std::string AnswerLine(const Result<Recorded>& result, int64_t line_number) {
   return out + "]}\n";
 }
 
-// Takes items to the disk and their answers back, in order. One batch is written while the one
-// before it is on its way to the device.
+// Takes items to the disk and their answers back, in order. Some batches are on their way to the
+// device while the next one is written.
 class Committer {
  public:
   Committer(Recorder& recorder, AppendSummary& summary) : recorder_(recorder), summary_(summary) {}
@@ -302,26 +314,36 @@ class Committer {
       if (item.submission.ok()) waiting.push_back(std::move(item.submission).value());
       items_.push_back(std::move(item));
     }
-    std::string answers;
     while (!waiting.empty()) {
-      Recorder::BatchPtr next = recorder_.Begin(waiting);
-      answers += Drain();
-      pending_ = std::move(next);
+      pending_.push_back(recorder_.Begin(waiting));
+      while (pending_.size() > kMaxBatchesOnTheWay) FinishFirst();
     }
-    if (pending_ == nullptr) answers += Answers();
-    return answers;
+    return Settle();
+  }
+
+  // Without waiting for the device, but for the commits of what it has.
+  std::string Settle() {
+    while (!pending_.empty() && Recorder::IsSynced(*pending_.front())) FinishFirst();
+    return Answers();
   }
 
   // Waits for what is on its way.
   std::string Drain() {
-    if (pending_ == nullptr) return "";
-    for (Result<Recorded>& result : recorder_.Finish(std::move(pending_))) {
-      results_.push_back(std::move(result));
-    }
+    while (!pending_.empty()) FinishFirst();
     return Answers();
   }
 
+  [[nodiscard]] bool waits() const { return !pending_.empty(); }
+
  private:
+  void FinishFirst() {
+    Recorder::BatchPtr first = std::move(pending_.front());
+    pending_.pop_front();
+    for (Result<Recorded>& result : recorder_.Finish(std::move(first))) {
+      results_.push_back(std::move(result));
+    }
+  }
+
   // For all items at the front whose result is known.
   std::string Answers() {
     std::string answers;
@@ -339,7 +361,7 @@ class Committer {
 
   Recorder& recorder_;
   AppendSummary& summary_;
-  Recorder::BatchPtr pending_;
+  std::deque<Recorder::BatchPtr> pending_;
   std::deque<Item> items_;  // not answered yet
   std::deque<Result<Recorded>> results_;
 };
@@ -355,14 +377,15 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
   std::thread reading([&] { reader.Run(); });
   const bool batch = options.durability == Durability::kBatch;
   Committer committer(recorder, summary);
-  while (summary.status.ok()) {
-    std::vector<Item> items = queue.Take(batch);
-    const bool at_end = items.empty();
+  for (ItemQueue::Why why = ItemQueue::Why::kItems;
+       summary.status.ok() && why != ItemQueue::Why::kEnd;) {
+    std::vector<Item> items = queue.Take(batch, committer.waits(), why);
     std::string answers = committer.Add(std::move(items));
-    // When nothing more waits, the last batch is answered now: its sender may be waiting for that.
-    if (!batch || at_end || !queue.IsReady()) answers += committer.Drain();
+    // When nothing more comes, the last batch is answered now: its sender may be waiting for that.
+    if (!batch || why == ItemQueue::Why::kPause || why == ItemQueue::Why::kEnd) {
+      answers += committer.Drain();
+    }
     if (!answers.empty()) summary.status = answer(answers);
-    if (at_end) break;
   }
   if (!summary.status.ok()) reader.Stop();
   reading.join();

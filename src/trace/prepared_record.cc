@@ -124,9 +124,15 @@ Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor
 }
 
 void HashFiles(PreparedRecord& record) {
+  std::vector<PreparedFile*> waiting;
+  std::vector<std::string_view> texts;
   for (PreparedFile& file : record.files) {
-    if (file.sha256.empty()) file.sha256 = Sha256Hex(file.content);
+    if (!file.sha256.empty()) continue;
+    waiting.push_back(&file);
+    texts.emplace_back(file.content);
   }
+  const std::vector<std::string> hashes = Sha256HexOfAll(texts);
+  for (size_t i = 0; i < waiting.size(); ++i) waiting[i]->sha256 = hashes[i];
 }
 
 Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {

@@ -1,6 +1,7 @@
 #include "trace/recorder.h"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <unordered_set>
 
@@ -252,20 +253,31 @@ Status Recorder::Write(Batch& batch) {
   }
   KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
   KERF_RETURN_IF_ERROR(WriteFiles(batch));
-  const auto sync_all = [this] { return fs_.SyncAll(options_.log_dir); };
   if (batch.open.empty() && !batch.created.empty()) {
-    batch.synced =
-        std::async(options_.overlap ? std::launch::async : std::launch::deferred, sync_all);
+    batch.synced = std::async(options_.overlap ? std::launch::async : std::launch::deferred,
+                              [this, journals = JournalsOf(batch)]() -> Status {
+                                KERF_RETURN_IF_ERROR(SyncJournals(journals));
+                                return fs_.SyncAll(options_.log_dir);
+                              });
   }
   return {};
 }
 
-Status Recorder::SyncFiles(Batch& batch) {
-  // The lines before the files: a file that outlives a power failure then has its line.
+std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
   std::set<Journal*> journals;
   for (const Placed& one : batch.placed) journals.insert(one.task->journal.get());
-  KERF_RETURN_IF_ERROR(SyncJournals({journals.begin(), journals.end()}));
-  if (batch.synced.valid()) KERF_RETURN_IF_ERROR(batch.synced.get());
+  return {journals.begin(), journals.end()};
+}
+
+bool Recorder::IsSynced(const Batch& batch) {
+  return !batch.synced.valid() ||
+         batch.synced.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+Status Recorder::SyncFiles(Batch& batch) {
+  if (batch.synced.valid()) return batch.synced.get();
+  // The lines before the files: a file that outlives a power failure then has its line.
+  KERF_RETURN_IF_ERROR(SyncJournals(JournalsOf(batch)));
   // Side by side where threads are allowed: the device then empties its cache once for all of them,
   // not once for each.
   const auto policy = options_.overlap ? std::launch::async : std::launch::deferred;

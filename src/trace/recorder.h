@@ -78,6 +78,8 @@ class Recorder {
   using BatchPtr = std::unique_ptr<Batch, BatchDeleter>;
   BatchPtr Begin(std::deque<Submission>& waiting);
   std::vector<Result<Recorded>> Finish(BatchPtr batch);
+  // Whether Finish() has only the commit left to wait for.
+  static bool IsSynced(const Batch& batch);
 
   // Opens the task; what had to be mended for that.
   Result<RecoveryReport> Recover(const std::string& op, const std::string& task);
@@ -111,6 +113,7 @@ class Recorder {
   void AppendCommits(Batch& batch);
   Status WriteFiles(Batch& batch);
   Status SyncFiles(Batch& batch);
+  static std::vector<Journal*> JournalsOf(const Batch& batch);
   Status SyncJournals(const std::vector<Journal*>& journals);
 
   FileSystem& fs_;
