@@ -1,5 +1,6 @@
 #include "base/json_reader.h"
 
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -65,68 +66,87 @@ size_t PlainRun(std::string_view text) {
 }
 
 // What the letter behind a backslash stands for; 0 for 'u' and for letters that JSON does not know.
-char PlainEscape(char letter) {
-  switch (letter) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case '"':
-    case '\\':
-    case '/':
-      return letter;
-    default:
-      return 0;
-  }
-}
+constexpr std::array<char, 256> kPlainEscapes = [] {
+  std::array<char, 256> table{};
+  table['n'] = '\n';
+  table['t'] = '\t';
+  table['r'] = '\r';
+  table['b'] = '\b';
+  table['f'] = '\f';
+  table['"'] = '"';
+  table['\\'] = '\\';
+  table['/'] = '/';
+  return table;
+}();
+
+char PlainEscape(char letter) { return kPlainEscapes[static_cast<unsigned char>(letter)]; }
 
 #if defined(__SSE2__)
-// Appends to `out` what the front of `text` stands for and returns how many bytes that were. Stops
-// at the end of the string and at all that needs more than a glance: \u, control characters,
-// errors, the last few bytes. Code has an escape every 30 bytes or so; copying whole blocks, and
-// stepping back to the byte where one ended, costs less than copying exact runs.
-size_t UnescapePlain(std::string_view text, std::string& out) {
-  constexpr size_t kBlock = 16;
-  constexpr size_t kBuffer = 4096;
+constexpr size_t kWide = 64;
+
+// A bit for each of 64 bytes that ends a run.
+uint64_t RunEnds(const char* text) {
   const __m128i quote = _mm_set1_epi8('"');
   const __m128i slash = _mm_set1_epi8('\\');
   const __m128i space = _mm_set1_epi8(0x1F);
-  char buffer[kBuffer + kBlock];
+  uint64_t ends = 0;
+  for (unsigned part = 0; part < 4; ++part) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + part * 16));
+    const __m128i hit =
+        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)),
+                     _mm_cmpeq_epi8(_mm_min_epu8(block, space), block));
+    ends |= uint64_t{static_cast<uint16_t>(_mm_movemask_epi8(hit))} << (part * 16);
+  }
+  return ends;
+}
+
+// Appends to `out` what the front of `text` stands for and returns how many bytes that were. Stops
+// at the end of the string and at all that needs more than a glance: \u, control characters,
+// errors, the last few bytes. Code has an escape every 30 bytes or so: the ends of runs are looked
+// for 64 bytes at a time, and runs are copied in whole blocks whose surplus the next one
+// overwrites.
+size_t UnescapePlain(std::string_view text, std::string& out) {
+  constexpr size_t kBuffer = size_t{64} << 10;
+  char buffer[kBuffer + 2 * kWide];
   size_t used = 0;
+  const auto copy = [&](size_t from, size_t length) {
+    std::memcpy(buffer + used, text.data() + from, kWide / 2);
+    if (length > kWide / 2) {
+      std::memcpy(buffer + used + kWide / 2, text.data() + from + kWide / 2, kWide / 2);
+    }
+    used += length;
+  };
+  size_t from = 0;  // of what is not copied yet
   size_t i = 0;
-  while (i + kBlock <= text.size()) {
+  for (; i + 2 * kWide + 2 <= text.size(); i += kWide) {
     if (used >= kBuffer) {
       out.append(buffer, used);
       used = 0;
     }
-    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(buffer + used), block);
-    const __m128i hit =
-        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)),
-                     _mm_cmpeq_epi8(_mm_min_epu8(block, space), block));
-    const int mask = _mm_movemask_epi8(hit);
-    if (mask == 0) {
-      i += kBlock;
-      used += kBlock;
-      continue;
+    // An escape may reach into this block from the one before.
+    uint64_t ends = RunEnds(text.data() + i) & (~uint64_t{0} << (from - i));
+    while (ends != 0) {
+      const auto bit = static_cast<unsigned>(std::countr_zero(ends));
+      const size_t at = i + bit;
+      copy(from, at - from);
+      from = at;
+      const char plain = text[at] == '\\' ? PlainEscape(text[at + 1]) : '\0';
+      if (plain == 0) {
+        out.append(buffer, used);
+        return from;
+      }
+      buffer[used++] = plain;
+      from += 2;
+      ends &= ends - 1;
+      ends &= ~(uint64_t{2} << bit);
     }
-    const auto run = static_cast<size_t>(std::countr_zero(static_cast<unsigned>(mask)));
-    i += run;
-    used += run;
-    if (text[i] != '\\' || i + 1 >= text.size()) break;
-    const char plain = PlainEscape(text[i + 1]);
-    if (plain == 0) break;
-    buffer[used++] = plain;
-    i += 2;
+    if (from < i + kWide) {
+      copy(from, i + kWide - from);
+      from = i + kWide;
+    }
   }
   out.append(buffer, used);
-  return i;
+  return from;
 }
 #else
 size_t UnescapePlain(std::string_view text, std::string& out) {
@@ -256,12 +276,13 @@ bool JsonReader::ReadString(std::string& out) {
 
 bool JsonReader::ScanString(std::string* out) {
   ++position_;  // the opening quote
-  while (true) {
+  bool likely_more = false;
+  for (;;) {
+    // Most strings are short and have no escape; those that have one usually have many.
+    if (likely_more && out != nullptr) position_ += UnescapePlain(text_.substr(position_), *out);
     const std::string_view rest = text_.substr(position_);
-    if (out != nullptr && rest.size() >= 64) position_ += UnescapePlain(rest, *out);
-    const std::string_view last = text_.substr(position_);
-    const size_t run = PlainRun(last);
-    if (out != nullptr) out->append(last.data(), run);
+    const size_t run = PlainRun(rest);
+    if (out != nullptr) out->append(rest.data(), run);
     position_ += run;
     if (position_ >= text_.size()) return Fail("unterminated string");
     const char c = text_[position_];
@@ -271,6 +292,7 @@ bool JsonReader::ScanString(std::string* out) {
     }
     if (c == '\\') {
       ++position_;
+      likely_more = position_ < text_.size() && text_[position_] != 'u';
       if (!ScanEscape(out)) return false;
       continue;
     }

@@ -36,11 +36,15 @@ struct Item {
   int64_t line_number = 0;
   size_t bytes = 0;
   Result<Submission> submission = Submission{};
-
-  void Hash() {
-    if (submission.ok()) HashFiles(submission->record);
-  }
 };
+
+void Hash(const std::vector<Item*>& items) {
+  std::vector<PreparedRecord*> records;
+  for (Item* item : items) {
+    if (item->submission.ok()) records.push_back(&item->submission->record);
+  }
+  HashFiles(records);
+}
 
 class ItemQueue {
  public:
@@ -107,9 +111,10 @@ class ItemQueue {
         continue;
       }
       // Only this side removes items, and adding to a deque moves none.
-      Item& item = items_[hashed_++];
+      std::vector<Item*> some;
+      while (hashed_ < items_.size() && some.size() < 2) some.push_back(&items_[hashed_++]);
       lock.unlock();
-      item.Hash();
+      Hash(some);
       lock.lock();
     }
     why = items_.empty() ? Why::kEnd : Why::kItems;
@@ -126,7 +131,10 @@ class ItemQueue {
     batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
     lock.unlock();
-    for (Item& item : taken) item.Hash();
+    std::vector<Item*> all;
+    all.reserve(taken.size());
+    for (Item& item : taken) all.push_back(&item);
+    Hash(all);
     return taken;
   }
 
@@ -248,7 +256,7 @@ class InputReader {
       redactor_.Redact(error.message, counts);
       item.submission = std::move(error);
     }
-    if (queue_.IsBehind()) item.Hash();
+    if (queue_.IsBehind()) Hash({&item});
     queue_.Push(std::move(item));
   }
 

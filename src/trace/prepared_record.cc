@@ -123,13 +123,15 @@ Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor
   return Preparer(names, redactor).Run(std::move(input));
 }
 
-void HashFiles(PreparedRecord& record) {
+void HashFiles(const std::vector<PreparedRecord*>& records) {
   std::vector<PreparedFile*> waiting;
   std::vector<std::string_view> texts;
-  for (PreparedFile& file : record.files) {
-    if (!file.sha256.empty()) continue;
-    waiting.push_back(&file);
-    texts.emplace_back(file.content);
+  for (PreparedRecord* record : records) {
+    for (PreparedFile& file : record->files) {
+      if (!file.sha256.empty()) continue;
+      waiting.push_back(&file);
+      texts.emplace_back(file.content);
+    }
   }
   const std::vector<std::string> hashes = Sha256HexOfAll(texts);
   for (size_t i = 0; i < waiting.size(); ++i) waiting[i]->sha256 = hashes[i];
@@ -137,7 +139,7 @@ void HashFiles(PreparedRecord& record) {
 
 Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {
   Result<PreparedRecord> record = PrepareTexts(std::move(input), names, redactor);
-  if (record.ok()) HashFiles(*record);
+  if (record.ok()) HashFiles({&*record});
   return record;
 }
 

@@ -1,9 +1,9 @@
 #include "trace/recorder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
-#include <unordered_set>
 
 #include "base/hash.h"
 #include "trace/recovery.h"
@@ -44,13 +44,15 @@ struct Recorder::Task {
   int batches = 0;  // begun and not finished
 };
 
+struct Recorder::Target {
+  std::string path;
+  std::string folder;
+  const std::string* content = nullptr;  // owned by the submission
+  bool created = false;
+};
+
 // A submission with its step number, file names and journal line.
 struct Recorder::Placed {
-  struct Target {
-    std::string path;
-    std::string folder;
-    const std::string* content = nullptr;  // owned by the submission
-  };
   Task* task = nullptr;
   JournalLine line;
   std::vector<Target> files;
@@ -65,8 +67,7 @@ class Recorder::Batch {
   std::deque<Submission> submissions;  // a deque: Placed points into it
   std::vector<Result<Recorded>> results;
   std::vector<Placed> placed;
-  std::vector<size_t> index_of;  // of placed, in submissions
-  std::unordered_set<std::string> created;
+  std::vector<size_t> index_of;             // of placed, in submissions
   std::vector<std::unique_ptr<File>> open;  // a few files, to be synced one by one
   std::set<std::string> folders;
   std::future<Status> synced;
@@ -195,7 +196,7 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
       name = std::string(file.folder) + "/" + name;
       folder = JoinPath(folder, file.folder);
     }
-    placed.files.push_back({JoinPath(task->op_dir, name), std::move(folder), &file.content});
+    placed.files.push_back({JoinPath(task->op_dir, name), std::move(folder), &file.content, false});
     placed.recorded.files.push_back(submission.op + "/" + name);
     step.files.push_back({std::move(name), file.content.size(), file.sha256, file.encoding});
   }
@@ -225,23 +226,56 @@ Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
 }
 
 Status Recorder::WriteFiles(Batch& batch) {
-  const bool one_by_one = CountFiles(batch.placed) <= kFewFiles;
-  for (const Placed& one : batch.placed) {
-    for (const Placed::Target& target : one.files) {
+  std::vector<Target*> targets;
+  for (Placed& one : batch.placed) {
+    for (Target& target : one.files) {
+      targets.push_back(&target);
       if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
         KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
       }
-      KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
-      batch.created.insert(target.path);
-      KERF_RETURN_IF_ERROR(file->Write(*target.content));
-      if (one_by_one) {
-        file->StartSync();
-        batch.open.push_back(std::move(file));
-        batch.folders.insert(target.folder);
-      }
     }
   }
+  return targets.size() <= kFewFiles ? WriteFew(batch, targets) : WriteMany(targets);
+}
+
+Status Recorder::WriteFew(Batch& batch, const std::vector<Target*>& targets) {
+  for (Target* target : targets) {
+    KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, WriteFile(*target));
+    file->StartSync();
+    batch.open.push_back(std::move(file));
+    batch.folders.insert(target->folder);
+  }
   return {};
+}
+
+// Writing takes longer than all that is done before it, so a second thread takes every other file
+// or so where threads are allowed.
+Status Recorder::WriteMany(const std::vector<Target*>& targets) {
+  std::atomic<size_t> next = 0;
+  const auto write_some = [&]() -> Status {
+    for (size_t i = next++; i < targets.size(); i = next++) {
+      const Result<std::unique_ptr<File>> file = WriteFile(*targets[i]);
+      if (file.ok()) continue;
+      next = targets.size();
+      return file.error();
+    }
+    return {};
+  };
+  std::future<Status> other;
+  if (options_.overlap) other = std::async(std::launch::async, write_some);
+  Status written = write_some();
+  if (other.valid()) {
+    Status second = other.get();
+    if (written.ok()) written = std::move(second);
+  }
+  return written;
+}
+
+Result<std::unique_ptr<File>> Recorder::WriteFile(Target& target) {
+  KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
+  target.created = true;
+  KERF_RETURN_IF_ERROR(file->Write(*target.content));
+  return file;
 }
 
 Status Recorder::Write(Batch& batch) {
@@ -253,7 +287,7 @@ Status Recorder::Write(Batch& batch) {
   }
   KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
   KERF_RETURN_IF_ERROR(WriteFiles(batch));
-  if (batch.open.empty() && !batch.created.empty()) {
+  if (batch.open.empty() && CountFiles(batch.placed) > 0) {
     batch.synced = std::async(options_.overlap ? std::launch::async : std::launch::deferred,
                               [this, journals = JournalsOf(batch)]() -> Status {
                                 KERF_RETURN_IF_ERROR(SyncJournals(journals));
@@ -361,8 +395,8 @@ void Recorder::TakeBack(Batch& batch) {
   for (size_t i = batch.placed.size(); i-- > 0;) {
     Placed& one = batch.placed[i];
     if (!one.taken_back) continue;
-    for (const Placed::Target& target : one.files) {
-      if (batch.created.contains(target.path)) (void)fs_.Remove(target.path);
+    for (const Target& target : one.files) {
+      if (target.created) (void)fs_.Remove(target.path);
     }
     if (journals.emplace(one.line.batch, one.task->journal.get()).second) {
       one.task->journal->Abandon(one.line.batch);

@@ -93,6 +93,7 @@ class Recorder {
  private:
   struct Task;
   struct Placed;
+  struct Target;
 
   Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options);
 
@@ -112,6 +113,9 @@ class Recorder {
   Status AppendRecords(std::vector<Placed>& placed);
   void AppendCommits(Batch& batch);
   Status WriteFiles(Batch& batch);
+  Status WriteFew(Batch& batch, const std::vector<Target*>& targets);
+  Status WriteMany(const std::vector<Target*>& targets);
+  Result<std::unique_ptr<File>> WriteFile(Target& target);
   Status SyncFiles(Batch& batch);
   static std::vector<Journal*> JournalsOf(const Batch& batch);
   Status SyncJournals(const std::vector<Journal*>& journals);
