@@ -22,13 +22,13 @@ namespace {
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
 // for it is rare.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
-constexpr size_t kMaxBatchBytes = size_t{8} << 20;
-constexpr size_t kMaxQueueBytes = size_t{16} << 20;
+constexpr size_t kMaxBatchBytes = size_t{4} << 20;
+constexpr size_t kMaxQueueBytes = size_t{8} << 20;
 // Texts that wait for the disk are memory that falls out of the caches; more batches than these on
 // their way bring nothing.
 constexpr size_t kMaxBatchesOnTheWay = 3;
 constexpr auto kLookAgain = std::chrono::milliseconds(2);
-constexpr size_t kReadChunk = size_t{512} << 10;
+constexpr size_t kReadChunk = size_t{256} << 10;
 constexpr size_t kMaxLine = size_t{2} << 30;
 
 // One input line on its way to the disk.
@@ -236,6 +236,7 @@ class InputReader {
       at = std::min(end + 1, rest.size());
       searched_ = 0;
     }
+    PushHeld();
     if (at > 0) std::memmove(buffer_.get(), buffer_.get() + at, size_ - at);
     size_ -= at;
     searched_ = searched_ > at ? searched_ - at : 0;
@@ -256,8 +257,19 @@ class InputReader {
       redactor_.Redact(error.message, counts);
       item.submission = std::move(error);
     }
-    if (queue_.IsBehind()) Hash({&item});
-    queue_.Push(std::move(item));
+    held_.push_back(std::move(item));
+    if (held_.size() == 2) PushHeld();
+  }
+
+  // Two at a time: that is how hashing is quickest.
+  void PushHeld() {
+    if (!held_.empty() && queue_.IsBehind()) {
+      std::vector<Item*> items;
+      for (Item& item : held_) items.push_back(&item);
+      Hash(items);
+    }
+    for (Item& item : held_) queue_.Push(std::move(item));
+    held_.clear();
   }
 
   Result<Submission> Prepare(std::string_view line) {
@@ -285,6 +297,7 @@ class InputReader {
   size_t capacity_ = 0;
   size_t searched_ = 0;
   int64_t line_number_ = 0;
+  std::vector<Item> held_;  // read, not passed on yet
   Status status_;
 };
 
@@ -323,13 +336,15 @@ class Committer {
       items_.push_back(std::move(item));
     }
     while (!waiting.empty()) {
+      recorder_.SealFirst();
       pending_.push_back(recorder_.Begin(waiting));
       while (pending_.size() > kMaxBatchesOnTheWay) FinishFirst();
     }
-    return Settle();
+    while (!pending_.empty() && Recorder::IsDone(*pending_.front())) FinishFirst();
+    return Answers();
   }
 
-  // Without waiting for the device, but for the commits of what it has.
+  // Waits for the commits of what the device has.
   std::string Settle() {
     while (!pending_.empty() && Recorder::IsSynced(*pending_.front())) FinishFirst();
     return Answers();
@@ -392,6 +407,8 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
     // When nothing more comes, the last batch is answered now: its sender may be waiting for that.
     if (!batch || why == ItemQueue::Why::kPause || why == ItemQueue::Why::kEnd) {
       answers += committer.Drain();
+    } else if (why == ItemQueue::Why::kSlow) {
+      answers += committer.Settle();
     }
     if (!answers.empty()) summary.status = answer(answers);
   }

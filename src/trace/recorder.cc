@@ -26,6 +26,10 @@ std::string LockPath(const std::string& log_dir, const std::string& op, const st
 bool NameWasTaken(const Error& error) { return error.code == ErrorCode::kUnavailable; }
 bool NameWasTaken(const Status& status) { return !status.ok() && NameWasTaken(status.error()); }
 
+bool IsReady(const std::shared_future<Status>& future) {
+  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
 size_t CountFiles(const auto& placed) {
   size_t count = 0;
   for (const auto& one : placed) count += one.files.size();
@@ -64,15 +68,26 @@ struct Recorder::Placed {
 
 class Recorder::Batch {
  public:
+  std::map<Journal*, std::vector<Placed*>> ByJournal() {
+    std::map<Journal*, std::vector<Placed*>> groups;
+    for (Placed& one : placed) groups[one.task->journal.get()].push_back(&one);
+    return groups;
+  }
+
   std::deque<Submission> submissions;  // a deque: Placed points into it
   std::vector<Result<Recorded>> results;
   std::vector<Placed> placed;
   std::vector<size_t> index_of;             // of placed, in submissions
   std::vector<std::unique_ptr<File>> open;  // a few files, to be synced one by one
   std::set<std::string> folders;
-  std::future<Status> synced;
-  Status status;            // what went wrong before any commit was written
-  bool collateral = false;  // it went wrong in an earlier batch
+  // Of a large batch: the lines, then everything; and the commits, with the lines of a later one.
+  std::shared_future<Status> lines_synced;
+  std::shared_future<Status> synced;
+  std::shared_future<Status> commits_synced;
+  bool sealed = false;              // the commits are written
+  std::vector<Journal*> committed;  // where that went well
+  Status status;                    // what went wrong before any commit was written
+  bool collateral = false;          // it went wrong in an earlier batch
 };
 
 void Recorder::BatchDeleter::operator()(Batch* batch) const { delete batch; }
@@ -286,15 +301,41 @@ Status Recorder::Write(Batch& batch) {
     one.line.batch = id;
   }
   KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
+  const size_t files = CountFiles(batch.placed);
+  if (files > kFewFiles) SyncLines(batch);
   KERF_RETURN_IF_ERROR(WriteFiles(batch));
-  if (batch.open.empty() && CountFiles(batch.placed) > 0) {
-    batch.synced = std::async(options_.overlap ? std::launch::async : std::launch::deferred,
-                              [this, journals = JournalsOf(batch)]() -> Status {
-                                KERF_RETURN_IF_ERROR(SyncJournals(journals));
-                                return fs_.SyncAll(options_.log_dir);
-                              });
+  if (files > kFewFiles) {
+    batch.synced = std::async(Policy(), [this, lines = batch.lines_synced]() -> Status {
+                     // The lines before the files: a file that outlives a power failure then has
+                     // its line.
+                     KERF_RETURN_IF_ERROR(lines.get());
+                     return fs_.SyncAll(options_.log_dir);
+                   }).share();
   }
   return {};
+}
+
+// The commits of the batch before go along: one wait less.
+void Recorder::SyncLines(Batch& batch) {
+  std::vector<Journal*> journals = JournalsOf(batch);
+  Batch* const first = begun_.empty() ? nullptr : begun_.front();
+  const bool takes_along =
+      options_.overlap && first != nullptr && first->sealed && !first->commits_synced.valid();
+  if (takes_along) {
+    for (Journal* journal : first->committed) {
+      if (std::find(journals.begin(), journals.end(), journal) == journals.end()) {
+        journals.push_back(journal);
+      }
+    }
+  }
+  batch.lines_synced = std::async(Policy(), [this, journals = std::move(journals)] {
+                         return SyncJournals(journals);
+                       }).share();
+  if (takes_along) first->commits_synced = batch.lines_synced;
+}
+
+std::launch Recorder::Policy() const {
+  return options_.overlap ? std::launch::async : std::launch::deferred;
 }
 
 std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
@@ -304,17 +345,21 @@ std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
 }
 
 bool Recorder::IsSynced(const Batch& batch) {
-  return !batch.synced.valid() ||
-         batch.synced.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  return !batch.status.ok() || !batch.synced.valid() || IsReady(batch.synced);
+}
+
+bool Recorder::IsDone(const Batch& batch) {
+  if (!batch.status.ok() || !batch.synced.valid()) return true;
+  return batch.sealed && batch.commits_synced.valid() && IsReady(batch.commits_synced);
 }
 
 Status Recorder::SyncFiles(Batch& batch) {
   if (batch.synced.valid()) return batch.synced.get();
-  // The lines before the files: a file that outlives a power failure then has its line.
+  // As for large batches: the lines before the files.
   KERF_RETURN_IF_ERROR(SyncJournals(JournalsOf(batch)));
   // Side by side where threads are allowed: the device then empties its cache once for all of them,
   // not once for each.
-  const auto policy = options_.overlap ? std::launch::async : std::launch::deferred;
+  const auto policy = Policy();
   std::vector<std::future<Status>> syncs;
   for (const std::unique_ptr<File>& file : batch.open) {
     syncs.push_back(std::async(policy, [&file] { return file->Sync(); }));
@@ -334,10 +379,8 @@ Status Recorder::SyncFiles(Batch& batch) {
 // Every journal for itself: once its commits are written, its records count, whatever happens to
 // the others.
 void Recorder::AppendCommits(Batch& batch) {
-  std::map<Journal*, std::vector<Placed*>> placed_of;
-  for (Placed& one : batch.placed) placed_of[one.task->journal.get()].push_back(&one);
-  std::vector<Journal*> committed;
-  for (const auto& [journal, group] : placed_of) {
+  batch.sealed = true;
+  for (const auto& [journal, group] : batch.ByJournal()) {
     std::set<std::string> batches;
     std::vector<JournalLine> lines;
     for (const Placed* one : group) {
@@ -346,14 +389,19 @@ void Recorder::AppendCommits(Batch& batch) {
       lines.back().batch = one->line.batch;
     }
     const Status appended = journal->Append(lines);
-    if (appended.ok()) committed.push_back(journal);
+    if (appended.ok()) batch.committed.push_back(journal);
     for (Placed* one : group) {
       one->status = appended;
       one->taken_back = !appended.ok();
     }
   }
-  const Status synced = SyncJournals(committed);
-  for (Journal* journal : committed) {
+}
+
+void Recorder::SyncCommits(Batch& batch) {
+  const Status synced =
+      batch.commits_synced.valid() ? batch.commits_synced.get() : SyncJournals(batch.committed);
+  std::map<Journal*, std::vector<Placed*>> placed_of = batch.ByJournal();
+  for (Journal* journal : batch.committed) {
     Status status = synced;
     // An open file can be written after its folder was removed; what nobody can find again is not
     // recorded.
@@ -375,21 +423,33 @@ void Recorder::AppendCommits(Batch& batch) {
   }
 }
 
+void Recorder::SealFirst() {
+  if (begun_.empty()) return;
+  Batch& first = *begun_.front();
+  const bool on_the_device = first.status.ok() && first.synced.valid() && IsReady(first.synced);
+  if (!first.sealed && on_the_device && first.synced.get().ok()) AppendCommits(first);
+}
+
 void Recorder::Commit(Batch& batch) {
-  const Status synced = SyncFiles(batch);
-  if (synced.ok()) {
-    AppendCommits(batch);
-  } else {
-    for (Placed& one : batch.placed) {
-      one.status = synced;
-      one.taken_back = true;
+  if (!batch.sealed) {
+    const Status synced = SyncFiles(batch);
+    if (!synced.ok()) {
+      for (Placed& one : batch.placed) {
+        one.status = synced;
+        one.taken_back = true;
+      }
+      return;
     }
+    AppendCommits(batch);
   }
+  SyncCommits(batch);
 }
 
 // Undoes the records that are marked, newest first.
 void Recorder::TakeBack(Batch& batch) {
-  if (batch.synced.valid()) batch.synced.wait();
+  for (const std::shared_future<Status>& sync : {batch.lines_synced, batch.synced}) {
+    if (sync.valid()) sync.wait();
+  }
   batch.open.clear();
   std::map<std::string, Journal*> journals;
   for (size_t i = batch.placed.size(); i-- > 0;) {
