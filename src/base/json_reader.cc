@@ -1,6 +1,5 @@
 #include "base/json_reader.h"
 
-#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/json_unescape.h"
 #include "base/utf8.h"
 
 namespace kerf {
@@ -58,103 +58,38 @@ size_t PlainBlocks(std::string_view text) {
 }
 #endif
 
+// Length of the run of bytes at the front that a writer copies as they are: ASCII from the space to
+// the tilde, without quote and backslash.
+size_t AsciiRun(std::string_view text) {
+  size_t i = 0;
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i slash = _mm_set1_epi8('\\');
+  const __m128i first = _mm_set1_epi8(0x1F);
+  const __m128i last = _mm_set1_epi8(0x7F);
+  for (; i + 16 <= text.size(); i += 16) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
+    // Signed: bytes beyond ASCII are below all others.
+    const __m128i plain = _mm_and_si128(_mm_cmpgt_epi8(block, first), _mm_cmplt_epi8(block, last));
+    const __m128i special =
+        _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash));
+    const int mask = _mm_movemask_epi8(_mm_andnot_si128(special, plain));
+    if (mask != 0xFFFF) {
+      return i + static_cast<size_t>(std::countr_one(static_cast<unsigned>(mask)));
+    }
+  }
+#endif
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
+  while (i < text.size() && is_plain(text[i])) ++i;
+  return i;
+}
+
 // Length of the run of plain bytes at the front.
 size_t PlainRun(std::string_view text) {
   size_t i = PlainBlocks(text);
   while (i < text.size() && !EndsRun(static_cast<unsigned char>(text[i]))) ++i;
   return i;
 }
-
-// What the letter behind a backslash stands for; 0 for 'u' and for letters that JSON does not know.
-constexpr std::array<char, 256> kPlainEscapes = [] {
-  std::array<char, 256> table{};
-  table['n'] = '\n';
-  table['t'] = '\t';
-  table['r'] = '\r';
-  table['b'] = '\b';
-  table['f'] = '\f';
-  table['"'] = '"';
-  table['\\'] = '\\';
-  table['/'] = '/';
-  return table;
-}();
-
-char PlainEscape(char letter) { return kPlainEscapes[static_cast<unsigned char>(letter)]; }
-
-#if defined(__SSE2__)
-constexpr size_t kWide = 64;
-
-// A bit for each of 64 bytes that ends a run.
-uint64_t RunEnds(const char* text) {
-  const __m128i quote = _mm_set1_epi8('"');
-  const __m128i slash = _mm_set1_epi8('\\');
-  const __m128i space = _mm_set1_epi8(0x1F);
-  uint64_t ends = 0;
-  for (unsigned part = 0; part < 4; ++part) {
-    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + part * 16));
-    const __m128i hit =
-        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)),
-                     _mm_cmpeq_epi8(_mm_min_epu8(block, space), block));
-    ends |= uint64_t{static_cast<uint16_t>(_mm_movemask_epi8(hit))} << (part * 16);
-  }
-  return ends;
-}
-
-// Appends to `out` what the front of `text` stands for and returns how many bytes that were. Stops
-// at the end of the string and at all that needs more than a glance: \u, control characters,
-// errors, the last few bytes. Code has an escape every 30 bytes or so: the ends of runs are looked
-// for 64 bytes at a time, and runs are copied in whole blocks whose surplus the next one
-// overwrites.
-size_t UnescapePlain(std::string_view text, std::string& out) {
-  constexpr size_t kBuffer = size_t{64} << 10;
-  char buffer[kBuffer + 2 * kWide];
-  size_t used = 0;
-  const auto copy = [&](size_t from, size_t length) {
-    std::memcpy(buffer + used, text.data() + from, kWide / 2);
-    if (length > kWide / 2) {
-      std::memcpy(buffer + used + kWide / 2, text.data() + from + kWide / 2, kWide / 2);
-    }
-    used += length;
-  };
-  size_t from = 0;  // of what is not copied yet
-  size_t i = 0;
-  for (; i + 2 * kWide + 2 <= text.size(); i += kWide) {
-    if (used >= kBuffer) {
-      out.append(buffer, used);
-      used = 0;
-    }
-    // An escape may reach into this block from the one before.
-    uint64_t ends = RunEnds(text.data() + i) & (~uint64_t{0} << (from - i));
-    while (ends != 0) {
-      const auto bit = static_cast<unsigned>(std::countr_zero(ends));
-      const size_t at = i + bit;
-      copy(from, at - from);
-      from = at;
-      const char plain = text[at] == '\\' ? PlainEscape(text[at + 1]) : '\0';
-      if (plain == 0) {
-        out.append(buffer, used);
-        return from;
-      }
-      buffer[used++] = plain;
-      from += 2;
-      ends &= ends - 1;
-      ends &= ~(uint64_t{2} << bit);
-    }
-    if (from < i + kWide) {
-      copy(from, i + kWide - from);
-      from = i + kWide;
-    }
-  }
-  out.append(buffer, used);
-  return from;
-}
-#else
-size_t UnescapePlain(std::string_view text, std::string& out) {
-  const size_t run = PlainRun(text);
-  out.append(text.data(), run);
-  return run;
-}
-#endif
 
 bool IsHigh(char32_t c) { return c >= 0xD800 && c < 0xDC00; }
 bool IsLow(char32_t c) { return c >= 0xDC00 && c < 0xE000; }
@@ -279,7 +214,7 @@ bool JsonReader::ScanString(std::string* out) {
   bool likely_more = false;
   for (;;) {
     // Most strings are short and have no escape; those that have one usually have many.
-    if (likely_more && out != nullptr) position_ += UnescapePlain(text_.substr(position_), *out);
+    if (likely_more && out != nullptr) position_ += UnescapeJson(text_.substr(position_), *out);
     const std::string_view rest = text_.substr(position_);
     const size_t run = PlainRun(rest);
     if (out != nullptr) out->append(rest.data(), run);
@@ -306,7 +241,7 @@ bool JsonReader::ScanEscape(std::string* out) {
   if (position_ >= text_.size()) return Fail("unterminated string");
   const char c = text_[position_++];
   if (c == 'u') return ScanUnicode(out);
-  const char plain = PlainEscape(c);
+  const char plain = PlainJsonEscape(c);
   if (plain == 0) return Fail("unknown escape in a string");
   if (out != nullptr) *out += plain;
   return true;
@@ -467,16 +402,14 @@ void AppendJsonString(std::string& out, std::string_view text) {
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(c >> shift) & 15];
   };
-  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
   out.reserve(out.size() + text.size() + 2);
   out += '"';
   size_t i = 0;
   while (i < text.size()) {
     // Most of any text goes over in runs.
-    size_t run = i;
-    while (run < text.size() && is_plain(text[run])) ++run;
-    out.append(text, i, run - i);
-    i = run;
+    const size_t run = AsciiRun(text.substr(i));
+    out.append(text, i, run);
+    i += run;
     if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte >= 0x80) {
