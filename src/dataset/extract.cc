@@ -32,12 +32,11 @@ class PageWriter {
     if (writing_) return;
     writing_ = true;
     while (written_ < fragments_.size() && is_there_[written_]) {
-      const std::string next = std::move(fragments_[written_]);
+      std::string next = std::move(fragments_[written_]);
       const bool first = written_ == 0;
       lock.unlock();
-      Append(first ? FrameOfPage().before : kBetweenFragments);
-      if (first) Append("[");
-      Append(next);
+      if (first) Append(FrameOfPage().before);
+      Append(next.insert(0, first ? "[" : kBetweenFragments));
       lock.lock();
       ++written_;
     }

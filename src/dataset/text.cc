@@ -1,5 +1,6 @@
 #include "dataset/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -86,6 +87,18 @@ bool IsUsual(std::string_view raw) {
   return true;
 }
 
+// Whether both begin alike and then have different plain characters, with no escape anywhere near:
+// the texts are different, however the rest is spelled.
+bool PartPlainly(std::string_view raw_a, std::string_view raw_b) {
+  constexpr size_t kLongestEscape = 12;  // two \uXXXX
+  const auto [a, b] = std::mismatch(raw_a.begin(), raw_a.end(), raw_b.begin(), raw_b.end());
+  const auto at = static_cast<size_t>(a - raw_a.begin());
+  if (a == raw_a.end() || b == raw_b.end() || at < kLongestEscape) return false;
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '\\'; };
+  return is_plain(*a) && is_plain(*b) &&
+         raw_a.substr(at - kLongestEscape, kLongestEscape).find('\\') == std::string_view::npos;
+}
+
 }  // namespace
 
 TextNotes DecodeText(std::string_view raw, std::string& out) {
@@ -127,7 +140,7 @@ bool SameText(std::string_view raw_a, std::string_view raw_b) {
   if (raw_a == raw_b) return true;
   // Different spellings of one text are possible ("\u00e9" and "é"), but one of them is then not
   // the usual one.
-  if (IsUsual(raw_a) && IsUsual(raw_b)) return false;
+  if (PartPlainly(raw_a, raw_b) || (IsUsual(raw_a) && IsUsual(raw_b))) return false;
   return Decoded(raw_a) == Decoded(raw_b);
 }
 
