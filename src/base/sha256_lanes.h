@@ -1,6 +1,6 @@
 // SHA-256 of several texts side by side, by the processor's own instructions. One text alone keeps
 // the unit that does the rounds waiting for itself half of the time, because every round needs the
-// one before; a second text fills the gaps (docs/decisions/0011-sha256.md).
+// one before; a second text fills the gaps (docs/decisions/0040-sha256.md).
 #pragma once
 
 #include <array>

@@ -26,8 +26,9 @@ std::string LockPath(const std::string& log_dir, const std::string& op, const st
 bool NameWasTaken(const Error& error) { return error.code == ErrorCode::kUnavailable; }
 bool NameWasTaken(const Status& status) { return !status.ok() && NameWasTaken(status.error()); }
 
+// Whether the result is there, or no thread was asked for it and the one who wants it makes it.
 bool IsReady(const std::shared_future<Status>& future) {
-  return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  return future.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
 }
 
 size_t CountFiles(const auto& placed) {
@@ -319,8 +320,7 @@ Status Recorder::Write(Batch& batch) {
 void Recorder::SyncLines(Batch& batch) {
   std::vector<Journal*> journals = JournalsOf(batch);
   Batch* const first = begun_.empty() ? nullptr : begun_.front();
-  const bool takes_along =
-      options_.overlap && first != nullptr && first->sealed && !first->commits_synced.valid();
+  const bool takes_along = first != nullptr && first->sealed && !first->commits_synced.valid();
   if (takes_along) {
     for (Journal* journal : first->committed) {
       if (std::find(journals.begin(), journals.end(), journal) == journals.end()) {
