@@ -78,7 +78,8 @@ size_t UnescapeJson(std::string_view text, std::string& out) {
       const size_t at = i + bit;
       copy(from, at - from);
       from = at;
-      const char plain = text[at] == '\\' ? PlainJsonEscape(text[at + 1]) : '\0';
+      const char plain =
+          text[at] == '\\' ? kPlainEscapes[static_cast<unsigned char>(text[at + 1])] : '\0';
       if (plain == 0) {
         out.append(buffer, used);
         return from;

@@ -26,7 +26,7 @@ constexpr size_t kMaxBatchBytes = size_t{4} << 20;
 constexpr size_t kMaxQueueBytes = size_t{8} << 20;
 // Texts that wait for the disk are memory that falls out of the caches; more batches than these on
 // their way bring nothing.
-constexpr size_t kMaxBatchesOnTheWay = 3;
+constexpr size_t kMaxBatchesOnTheWay = 4;
 constexpr auto kLookAgain = std::chrono::milliseconds(2);
 constexpr size_t kReadChunk = size_t{256} << 10;
 constexpr size_t kMaxLine = size_t{2} << 30;
