@@ -183,6 +183,7 @@ Pair Generate(const std::string& dir, uint64_t bytes) {
 
 struct Run {
   double seconds = 0;
+  double processor = 0;  // seconds, of all its threads
   double peak_mb = 0;
 };
 
@@ -205,9 +206,13 @@ Run RunProgram(const std::vector<std::string>& argv) {
   struct rusage usage {};
   if (child < 0 || ::wait4(child, &status, 0, &usage) != child) Fail("cannot run " + argv[0]);
   if (!WIFEXITED(status) || WEXITSTATUS(status) == 127) Fail(argv[0] + " failed");
-  if (WEXITSTATUS(status) == 9) return {-1, 0};  // the peer lacks a package
+  if (WEXITSTATUS(status) == 9) return {-1, 0, 0};  // the peer lacks a package
   if (WEXITSTATUS(status) != 0) Fail(argv[0] + " " + argv[1] + " failed");
-  return {Seconds(begin), static_cast<double>(usage.ru_maxrss) / 1024};
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return {Seconds(begin), seconds(usage.ru_utime) + seconds(usage.ru_stime),
+          static_cast<double>(usage.ru_maxrss) / 1024};
 }
 
 double Median(std::vector<double> values) {
@@ -274,6 +279,7 @@ struct Options {
 
 void BenchReading(const Options& options, const Pair& pair, const char* title) {
   std::vector<double> kerf;
+  std::vector<double> kerf_processor;
   std::vector<double> json;
   std::vector<double> orjson;
   double peak = 0;
@@ -282,6 +288,7 @@ void BenchReading(const Options& options, const Pair& pair, const char* title) {
     const Run own =
         RunProgram({options.kerf, "debug", "extract", pair.jsonl, pair.mem, "--summary-only"});
     kerf.push_back(own.seconds);
+    kerf_processor.push_back(own.processor);
     peak = std::max(peak, own.peak_mb);
     const Run slow =
         RunProgram({options.python, options.peer, "json", "decide", pair.jsonl, pair.mem});
@@ -293,8 +300,9 @@ void BenchReading(const Options& options, const Pair& pair, const char* title) {
   }
   std::printf("%s: %.2f GB, %lu cases\n", title, static_cast<double>(pair.bytes) / 1e9,
               static_cast<unsigned long>(pair.cases));
-  std::printf("  kerf --summary-only  %7.3f s   %.1f GB/s, peak %.0f MB\n", Median(kerf),
-              static_cast<double>(pair.bytes) / 1e9 / Median(kerf), peak);
+  std::printf("  kerf --summary-only  %7.3f s   %.1f GB/s, peak %.0f MB; processor time %.3f s\n",
+              Median(kerf), static_cast<double>(pair.bytes) / 1e9 / Median(kerf), peak,
+              Median(kerf_processor));
   std::printf("  python, json         %7.3f s   %.1fx kerf, peak %.0f MB\n", Median(json),
               Median(json) / Median(kerf), json_peak);
   if (orjson.empty()) {
@@ -314,13 +322,15 @@ void BenchWriting(const Options& options, const Pair& pair) {
   uint64_t bytes = 0;
   for (const File& file : files) bytes += file.bytes.size();
   std::vector<double> kerf;
+  std::vector<double> kerf_processor;
   std::vector<double> raw;
   std::vector<double> python;
   for (int i = 0; i < options.repeats; ++i) {
     raw.push_back(WriteRaw(files, out));
     Remove(out);
-    kerf.push_back(
-        RunProgram({options.kerf, "debug", "extract", pair.jsonl, pair.mem, "-o", out}).seconds);
+    const Run own = RunProgram({options.kerf, "debug", "extract", pair.jsonl, pair.mem, "-o", out});
+    kerf.push_back(own.seconds);
+    kerf_processor.push_back(own.processor);
     Remove(out);
     python.push_back(
         RunProgram({options.python, options.peer, "json", "extract", pair.jsonl, pair.mem, out})
@@ -330,8 +340,9 @@ void BenchWriting(const Options& options, const Pair& pair) {
   std::printf("writing %zu files and folders, %.2f GB\n", files.size(),
               static_cast<double>(bytes) / 1e9);
   std::printf("  open, write, close   %7.3f s\n", Median(raw));
-  std::printf("  kerf debug extract   %7.3f s   %.2fx raw (reading included)\n", Median(kerf),
-              Median(kerf) / Median(raw));
+  std::printf(
+      "  kerf debug extract   %7.3f s   %.2fx raw (reading included); processor time %.3f s\n",
+      Median(kerf), Median(kerf) / Median(raw), Median(kerf_processor));
   std::printf(
       "  python, json         %7.3f s   %.1fx kerf (the texts alone: no diffs, case.json, page)\n",
       Median(python), Median(python) / Median(kerf));

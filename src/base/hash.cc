@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include "base/check.h"
+#include "base/sha256_lanes.h"
 
 namespace kerf {
 namespace {
@@ -16,6 +17,16 @@ const EVP_MD* Sha256Method() {
   return method;
 }
 
+std::string HexOf(const unsigned char* bytes, size_t count) {
+  std::string hex;
+  hex.reserve(2 * count);
+  for (size_t i = 0; i < count; ++i) {
+    hex += kHexDigits[bytes[i] >> 4];
+    hex += kHexDigits[bytes[i] & 15];
+  }
+  return hex;
+}
+
 }  // namespace
 
 std::string Sha256Hex(std::string_view bytes) {
@@ -23,13 +34,20 @@ std::string Sha256Hex(std::string_view bytes) {
   unsigned int length = 0;
   const int ok = EVP_Digest(bytes.data(), bytes.size(), digest, &length, Sha256Method(), nullptr);
   KERF_CHECK(ok == 1 && length == 32, "OpenSSL could not compute SHA-256");
-  std::string hex;
-  hex.reserve(64);
-  for (unsigned int i = 0; i < length; ++i) {
-    hex += kHexDigits[digest[i] >> 4];
-    hex += kHexDigits[digest[i] & 15];
+  return HexOf(digest, length);
+}
+
+std::vector<std::string> Sha256HexOfAll(const std::vector<std::string_view>& texts) {
+  std::vector<std::string> hashes;
+  hashes.reserve(texts.size());
+  if (texts.size() < 2 || !HasSha256Lanes()) {
+    for (const std::string_view text : texts) hashes.push_back(Sha256Hex(text));
+    return hashes;
   }
-  return hex;
+  for (const Sha256Digest& digest : Sha256Lanes(texts)) {
+    hashes.push_back(HexOf(digest.data(), digest.size()));
+  }
+  return hashes;
 }
 
 uint64_t Xxh3(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/sha256_lanes.h"
+
 namespace kerf {
 namespace {
 
@@ -28,6 +30,36 @@ TEST(Hash, Sha256WorksFromManyThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(std::set<std::string>(hashes.begin(), hashes.end()),
             std::set<std::string>{Sha256Hex("abc")});
+}
+
+// Lengths around every border of the padding, in pairs and crowds of unlike lengths.
+TEST(Hash, Sha256OfAllIsThatOfEach) {
+  std::string bytes;
+  for (unsigned i = 0, seed = 7; i < 5000; ++i) {
+    seed = seed * 1664525U + 1013904223U;
+    bytes += static_cast<char>(seed >> 24);
+  }
+  std::vector<std::string_view> texts;
+  for (size_t length = 0; length <= 260; ++length) {
+    texts.push_back(std::string_view(bytes).substr(length, length));
+    texts.push_back(std::string_view(bytes).substr(260 - length, (length * 37) % 4000));
+  }
+  for (size_t count : {0, 1, 2, 3, 7, 522}) {
+    const std::vector<std::string_view> some(texts.begin(),
+                                             texts.begin() + static_cast<long>(count));
+    const std::vector<std::string> hashes = Sha256HexOfAll(some);
+    ASSERT_EQ(hashes.size(), count);
+    for (size_t i = 0; i < count; ++i) EXPECT_EQ(hashes[i], Sha256Hex(some[i])) << "text " << i;
+  }
+}
+
+TEST(Hash, Sha256LanesTakeOneTextToo) {
+  if (!HasSha256Lanes()) GTEST_SKIP() << "the processor has no instructions for SHA-256";
+  const std::vector<Sha256Digest> digests = Sha256Lanes({"abc"});
+  ASSERT_EQ(digests.size(), 1U);
+  EXPECT_EQ(digests[0][0], 0xba);
+  EXPECT_EQ(digests[0][31], 0xad);
+  EXPECT_TRUE(Sha256Lanes({}).empty());
 }
 
 // The value for no bytes is in xxHash's own documentation; stored journals depend on it.

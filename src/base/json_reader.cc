@@ -10,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/json_unescape.h"
 #include "base/utf8.h"
 
 namespace kerf {
@@ -56,6 +57,32 @@ size_t PlainBlocks(std::string_view text) {
   return i;
 }
 #endif
+
+// Length of the run of bytes at the front that a writer copies as they are: ASCII from the space to
+// the tilde, without quote and backslash.
+size_t AsciiRun(std::string_view text) {
+  size_t i = 0;
+#if defined(__SSE2__)
+  const __m128i quote = _mm_set1_epi8('"');
+  const __m128i slash = _mm_set1_epi8('\\');
+  const __m128i first = _mm_set1_epi8(0x1F);
+  const __m128i last = _mm_set1_epi8(0x7F);
+  for (; i + 16 <= text.size(); i += 16) {
+    const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
+    // Signed: bytes beyond ASCII are below all others.
+    const __m128i plain = _mm_and_si128(_mm_cmpgt_epi8(block, first), _mm_cmplt_epi8(block, last));
+    const __m128i special =
+        _mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash));
+    const int mask = _mm_movemask_epi8(_mm_andnot_si128(special, plain));
+    if (mask != 0xFFFF) {
+      return i + static_cast<size_t>(std::countr_one(static_cast<unsigned>(mask)));
+    }
+  }
+#endif
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
+  while (i < text.size() && is_plain(text[i])) ++i;
+  return i;
+}
 
 // Length of the run of plain bytes at the front.
 size_t PlainRun(std::string_view text) {
@@ -184,7 +211,10 @@ bool JsonReader::ReadString(std::string& out) {
 
 bool JsonReader::ScanString(std::string* out) {
   ++position_;  // the opening quote
-  while (true) {
+  bool likely_more = false;
+  for (;;) {
+    // Most strings are short and have no escape; those that have one usually have many.
+    if (likely_more && out != nullptr) position_ += UnescapeJson(text_.substr(position_), *out);
     const std::string_view rest = text_.substr(position_);
     const size_t run = PlainRun(rest);
     if (out != nullptr) out->append(rest.data(), run);
@@ -197,6 +227,7 @@ bool JsonReader::ScanString(std::string* out) {
     }
     if (c == '\\') {
       ++position_;
+      likely_more = position_ < text_.size() && text_[position_] != 'u';
       if (!ScanEscape(out)) return false;
       continue;
     }
@@ -209,33 +240,9 @@ bool JsonReader::ScanString(std::string* out) {
 bool JsonReader::ScanEscape(std::string* out) {
   if (position_ >= text_.size()) return Fail("unterminated string");
   const char c = text_[position_++];
-  char plain = 0;
-  switch (c) {
-    case 'n':
-      plain = '\n';
-      break;
-    case 't':
-      plain = '\t';
-      break;
-    case 'r':
-      plain = '\r';
-      break;
-    case 'b':
-      plain = '\b';
-      break;
-    case 'f':
-      plain = '\f';
-      break;
-    case '"':
-    case '\\':
-    case '/':
-      plain = c;
-      break;
-    case 'u':
-      return ScanUnicode(out);
-    default:
-      return Fail("unknown escape in a string");
-  }
+  if (c == 'u') return ScanUnicode(out);
+  const char plain = PlainJsonEscape(c);
+  if (plain == 0) return Fail("unknown escape in a string");
   if (out != nullptr) *out += plain;
   return true;
 }
@@ -395,16 +402,14 @@ void AppendJsonString(std::string& out, std::string_view text) {
     out += "\\u";
     for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(c >> shift) & 15];
   };
-  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '"' && c != '\\'; };
   out.reserve(out.size() + text.size() + 2);
   out += '"';
   size_t i = 0;
   while (i < text.size()) {
     // Most of any text goes over in runs.
-    size_t run = i;
-    while (run < text.size() && is_plain(text[run])) ++run;
-    out.append(text, i, run - i);
-    i = run;
+    const size_t run = AsciiRun(text.substr(i));
+    out.append(text, i, run);
+    i += run;
     if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte >= 0x80) {

@@ -316,6 +316,45 @@ TEST(JsonReader, AgreesWithNlohmannOnWhatIsWellFormed) {
   EXPECT_GT(refused, 1000);
 }
 
+// Escapes of every kind at every distance from each other, from the end and from the borders of the
+// blocks in which long strings are read.
+TEST(JsonReader, AgreesWithNlohmannOnLongStringsWithEscapes) {
+  constexpr std::string_view kPieces[] = {
+      "\\n", "\\\"", "\\\\", "\\/", "\\t", "\\b", "\\f", "\\u00e9", "\\ud83d\\ude00", "\xC3\xA9"};
+  std::mt19937 random(11);
+  for (int round = 0; round < 3000; ++round) {
+    const size_t length = round % 100 == 0 ? 70000 + random() % 70000 : random() % 700;
+    const size_t gap = 1 + random() % 100;
+    std::string text = "\"";
+    while (text.size() < length) {
+      text.append(random() % gap, static_cast<char>('a' + random() % 26));
+      text += kPieces[random() % (random() % 4 == 0 ? 10 : 3)];
+    }
+    text += '"';
+    text.append(random() % 200, ' ');
+    EXPECT_EQ(ReadOne(text), Json::parse(text).get<std::string>()) << text.substr(0, 300);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(JsonReader, LongStringsThatBreakOffOrGoWrongAreErrors) {
+  std::string text = "\"";
+  while (text.size() < 400) text += "ab\\n";
+  for (size_t length = 1; length < text.size(); ++length) {
+    std::string value;
+    JsonReader cut(std::string_view(text).substr(0, length));
+    EXPECT_FALSE(cut.ReadString(value)) << length;
+    for (const std::string_view wrong : {"\\x", "\n", "\\u12g4"}) {
+      const std::string broken =
+          text.substr(0, length) + std::string(wrong) + std::string(200, ' ');
+      if (broken[length - 1] == '\\') continue;
+      JsonReader reader(broken);
+      EXPECT_FALSE(reader.ReadString(value)) << length;
+      EXPECT_THAT(reader.error(), testing::Not(HasSubstr("unterminated")));
+    }
+  }
+}
+
 TEST(AppendJsonString, RoundTripsThroughTheReader) {
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {

@@ -8,14 +8,16 @@ namespace {
 
 bool IsSurrogate(char32_t c) { return c >= 0xD800 && c <= 0xDFFF; }
 
-// Position of the first byte ≥ 0x80 at or after `i`; eight bytes at a time, since most text is
-// ASCII.
+// Position of the first byte ≥ 0x80 at or after `i`; 64 bytes at a time, since most text is ASCII.
 size_t SkipAscii(std::string_view bytes, size_t i) {
-  while (i + 8 <= bytes.size()) {
-    uint64_t word;
-    std::memcpy(&word, bytes.data() + i, 8);
-    if ((word & 0x8080808080808080ULL) != 0) break;
-    i += 8;
+  // Where one such byte was, the next one usually follows.
+  if (i < bytes.size() && static_cast<unsigned char>(bytes[i]) >= 0x80) return i;
+  for (; i + 64 <= bytes.size(); i += 64) {
+    uint64_t words[8];
+    std::memcpy(words, bytes.data() + i, sizeof words);
+    uint64_t all = 0;
+    for (const uint64_t word : words) all |= word;
+    if ((all & 0x8080808080808080ULL) != 0) break;
   }
   while (i < bytes.size() && static_cast<unsigned char>(bytes[i]) < 0x80) ++i;
   return i;

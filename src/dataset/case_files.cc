@@ -1,6 +1,7 @@
 #include "dataset/case_files.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "dataset/case_json.h"
 #include "dataset/performance.h"
@@ -125,12 +126,14 @@ class CaseMaker {
       if (out_.files[i].code && out_.files[i].path.starts_with("2_initial")) initial = i;
     }
     if (initial == count) return;
+    std::unique_ptr<trace::LineDiffer> differ;
     for (size_t i = 0; i < count; ++i) {
-      if (out_.files[i].code && i != initial) AddDiff(initial, i);
+      if (out_.files[i].code && i != initial) AddDiff(initial, i, differ);
     }
   }
 
-  void AddDiff(size_t from, size_t to) {
+  // `differ`, of the file all others are held against, is made when it is needed.
+  void AddDiff(size_t from, size_t to, std::unique_ptr<trace::LineDiffer>& differ) {
     const std::string& a = out_.files[from].content;
     const std::string& b = out_.files[to].content;
     const std::string stem = out_.files[to].path.substr(0, out_.files[to].path.find('.'));
@@ -142,7 +145,8 @@ class CaseMaker {
       Note("no diff of " + out_.files[to].path + ": larger than 4 MiB");
       return;
     }
-    const trace::TextDiff diff = trace::DiffLines(a, b);
+    if (differ == nullptr) differ = std::make_unique<trace::LineDiffer>(a);
+    const trace::TextDiff diff = differ->Diff(b);
     CaseDiff kept{from, to, {}};
     for (const trace::Change& change : diff.changes) {
       kept.spans.push_back({change.a_begin, change.a_end, change.b_begin, change.b_end});
@@ -152,10 +156,7 @@ class CaseMaker {
     CaseFile file{"diffs/initial_to_" + stem.substr(stem.find('_') + 1) + ".diff", "", false,
                   Language::kUnknown};
     file.content = "--- " + out_.files[from].path + "\n+++ " + out_.files[to].path + "\n";
-    trace::WriteUnified(diff, 3, [&](trace::DiffLine, const std::string& line) {
-      file.content += line;
-      file.content += '\n';
-    });
+    trace::AppendUnified(diff, 3, file.content);
     diff_files_.push_back(std::move(file));
   }
 

@@ -1,9 +1,11 @@
 #include "dataset/case_json.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/hash.h"
 #include "base/json_writer.h"
+#include "dataset/json_scan.h"
 #include "dataset/text.h"
 
 namespace kerf::dataset {
@@ -129,10 +131,13 @@ void WriteFiles(JsonWriter& json, const CaseFolder& folder) {
     if (file.code) json.Key(file.path).String(LanguageName(file.language));
   }
   json.EndObject().Key("files").BeginArray();
-  for (const CaseFile& file : folder.files) {
-    json.BeginObject().Key("path").String(file.path);
-    json.Key("bytes").Int(static_cast<int64_t>(file.content.size()));
-    json.Key("sha256").String(Sha256Hex(file.content)).EndObject();
+  std::vector<std::string_view> texts;
+  for (const CaseFile& file : folder.files) texts.emplace_back(file.content);
+  const std::vector<std::string> hashes = Sha256HexOfAll(texts);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    json.BeginObject().Key("path").String(folder.files[i].path);
+    json.Key("bytes").Int(static_cast<int64_t>(texts[i].size()));
+    json.Key("sha256").String(hashes[i]).EndObject();
   }
   json.EndArray().Key("notes").BeginArray();
   for (const std::string& note : folder.notes) json.String(note);
@@ -256,15 +261,8 @@ std::string Indented(std::string_view json) {
     out += '\n';
     out.append(2 * depth, ' ');
   };
-  bool in_string = false;
   for (size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
-    if (in_string) {
-      out += c;
-      if (c == '\\' && i + 1 < json.size()) out += json[++i];
-      in_string = c != '"';
-      continue;
-    }
     if (c == '}' || c == ']') {
       --depth;
       if (out.back() != '{' && out.back() != '[') break_line();
@@ -272,7 +270,11 @@ std::string Indented(std::string_view json) {
       break_line();
     }
     out += c;
-    in_string = c == '"';
+    if (c == '"') {
+      const size_t end = std::min(FindStringEnd(json, i + 1), json.size() - 1);
+      out.append(json, i + 1, end - i);
+      i = end;
+    }
     if (c == '{' || c == '[') ++depth;
     if (c == ',') break_line();
     if (c == ':') out += ' ';

@@ -5,12 +5,32 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/file_system.h"
 #include "base/result.h"
 
 namespace kerf::dataset {
+
+// A file that is written piece by piece.
+class NewFile {
+ public:
+  NewFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  ~NewFile();
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  Status Write(std::string_view bytes);
+  // The last word on whether it was written: network file systems tell here.
+  Status Close();
+
+ private:
+  int fd_ = -1;
+  std::string path_;
+};
 
 class Directory {
  public:
@@ -35,6 +55,7 @@ class Directory {
   [[nodiscard]] std::optional<FileKind> KindOf(const std::string& name) const;
   [[nodiscard]] Result<std::vector<DirEntry>> List() const;
   // Fails when something of that name is there.
+  [[nodiscard]] Result<NewFile> Create(const std::string& name, int mode) const;
   Status WriteNew(const std::string& name, std::string_view bytes, int mode) const;
   // A regular file of up to `most` bytes.
   [[nodiscard]] Result<std::string> Read(const std::string& name, uint64_t most) const;

@@ -115,23 +115,39 @@ Result<std::vector<DirEntry>> Directory::List() const {
   return entries;
 }
 
-Status Directory::WriteNew(const std::string& name, std::string_view bytes, int mode) const {
+NewFile::~NewFile() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
+
+Status NewFile::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoError("write", path_, errno);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Status NewFile::Close() {
+  if (::close(std::exchange(fd_, -1)) != 0) return ErrnoError("close", path_, errno);
+  return {};
+}
+
+Result<NewFile> Directory::Create(const std::string& name, int mode) const {
   const int fd = ::openat(fd_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                           static_cast<mode_t>(mode));
   if (fd < 0) return ErrnoError("create", JoinPath(path_, name), errno);
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      const Error error = ErrnoError("write", JoinPath(path_, name), errno);
-      ::close(fd);
-      return error;
-    }
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
-  // The last word on whether it was written: network file systems tell here.
-  if (::close(fd) != 0) return ErrnoError("close", JoinPath(path_, name), errno);
-  return {};
+  return NewFile(fd, JoinPath(path_, name));
+}
+
+Status Directory::WriteNew(const std::string& name, std::string_view bytes, int mode) const {
+  KERF_ASSIGN_OR_RETURN(NewFile file, Create(name, mode));
+  KERF_RETURN_IF_ERROR(file.Write(bytes));
+  return file.Close();
 }
 
 Result<std::string> Directory::Read(const std::string& name, uint64_t most) const {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "dataset/folder_names.h"
 #include "dataset/html_page.h"
@@ -16,6 +18,97 @@ bool IsNamed(const CaseEntry& entry, const std::string& folder, const std::strin
   return entry.name == wanted || entry.name == wanted + ".py" || folder == wanted;
 }
 
+// The page, written while the folders are: the fragments that are there and have no gap before them
+// go to the disk by whichever thread brings one.
+class PageWriter {
+ public:
+  PageWriter(std::unique_ptr<Workspace::File> file, size_t fragments)
+      : file_(std::move(file)), fragments_(fragments), is_there_(fragments) {}
+
+  void Put(size_t place, std::string fragment) {
+    std::unique_lock lock(mu_);
+    fragments_[place] = std::move(fragment);
+    is_there_[place] = true;
+    if (writing_) return;
+    writing_ = true;
+    while (written_ < fragments_.size() && is_there_[written_]) {
+      std::string next = std::move(fragments_[written_]);
+      const bool first = written_ == 0;
+      lock.unlock();
+      if (first) Append(FrameOfPage().before);
+      Append(next.insert(0, first ? "[" : kBetweenFragments));
+      lock.lock();
+      ++written_;
+    }
+    writing_ = false;
+  }
+
+  // After all fragments.
+  Status Close() {
+    if (fragments_.empty()) {
+      Append(FrameOfPage().before);
+      Append("[");
+    }
+    Append("]");
+    Append(FrameOfPage().behind);
+    KERF_RETURN_IF_ERROR(status_);
+    return file_->Close();
+  }
+
+ private:
+  void Append(std::string_view bytes) {
+    if (status_.ok()) status_ = file_->Append(bytes);
+  }
+
+  const std::unique_ptr<Workspace::File> file_;
+  Status status_;  // as file_: of the thread that writes
+  std::mutex mu_;
+  // guarded by mu_
+  std::vector<std::string> fragments_;
+  std::vector<bool> is_there_;
+  size_t written_ = 0;
+  bool writing_ = false;
+};
+
+// Lets go of the parts of a file that are done with, many at a time: each call makes all processors
+// forget addresses.
+class Releaser {
+ public:
+  explicit Releaser(const MappedFile* file) : file_(file) {}
+  ~Releaser() { ReleaseAll(); }
+  Releaser(const Releaser&) = delete;
+  Releaser& operator=(const Releaser&) = delete;
+
+  void Add(uint64_t begin, uint64_t end) {
+    if (file_ == nullptr || begin >= end) return;
+    parts_.emplace_back(begin, end);
+    bytes_ += end - begin;
+    if (bytes_ >= kMany) ReleaseAll();
+  }
+
+ private:
+  static constexpr uint64_t kMany = uint64_t{8} << 20;
+  // What another thread still reads in between comes back by itself.
+  static constexpr uint64_t kGap = uint64_t{1} << 20;
+
+  void ReleaseAll() {
+    std::sort(parts_.begin(), parts_.end());
+    for (size_t i = 0; i < parts_.size();) {
+      auto [begin, end] = parts_[i];
+      for (++i; i < parts_.size() && parts_[i].first <= end + kGap; ++i) {
+        end = std::max(end, parts_[i].second);
+      }
+      file_->Release(begin, end);
+    }
+    parts_.clear();
+    bytes_ = 0;
+  }
+
+  const MappedFile* const file_;
+  std::vector<std::pair<uint64_t, uint64_t>> parts_;
+  uint64_t bytes_ = 0;
+};
+
 class Extraction {
  public:
   Extraction(const Catalog& catalog, const CaseSources& sources,
@@ -27,11 +120,15 @@ class Extraction {
         folders_(folders),
         options_(options),
         workspace_(workspace),
-        fragments_(selected.size()),
         in_page_(selected.size()) {}
 
   Result<ExtractReport> Run() {
     ChoosePageTexts();
+    if (options_.page) {
+      KERF_ASSIGN_OR_RETURN(std::unique_ptr<Workspace::File> file,
+                            workspace_.NewFile("index.html"));
+      page_ = std::make_unique<PageWriter>(std::move(file), selected_.size());
+    }
     std::vector<std::thread> threads;
     const int others = std::min<int>(options_.threads, static_cast<int>(selected_.size())) - 1;
     threads.reserve(static_cast<size_t>(std::max(0, others)));
@@ -39,9 +136,7 @@ class Extraction {
     Work();
     for (std::thread& thread : threads) thread.join();
     KERF_RETURN_IF_ERROR(failure_);
-    if (options_.page) {
-      KERF_RETURN_IF_ERROR(workspace_.PutFile("index.html", Page(std::move(fragments_))));
-    }
+    if (page_ != nullptr) KERF_RETURN_IF_ERROR(page_->Close());
     std::sort(report_.refused.begin(), report_.refused.end());
     report_.notes = workspace_.notes();
     std::sort(report_.notes.begin(), report_.notes.end());
@@ -60,13 +155,15 @@ class Extraction {
   }
 
   void Work() {
+    Releaser jsonl(&sources_.jsonl);
+    Releaser mem(sources_.mem);
     for (size_t i = next_++; i < selected_.size() && !stop_; i = next_++) {
       const CaseEntry& entry = catalog_.cases()[selected_[i]];
       const CaseFolder folder = MakeCase(entry, folders_[selected_[i]], sources_, options_.files);
-      if (options_.page) fragments_[i] = PageFragment(entry, folder, in_page_[i]);
+      if (page_ != nullptr) page_->Put(i, PageFragment(entry, folder, in_page_[i] != 0));
       const Result<PutOutcome> outcome = workspace_.Put(folder);
-      sources_.jsonl.Release(entry.jsonl_begin, entry.jsonl_end);
-      if (sources_.mem != nullptr) sources_.mem->Release(entry.mem_begin, entry.mem_end);
+      jsonl.Add(entry.jsonl_begin, entry.jsonl_end);
+      mem.Add(entry.mem_begin, entry.mem_end);
       Count(entry, folder, outcome);
     }
   }
@@ -97,9 +194,8 @@ class Extraction {
   const std::vector<std::string>& folders_;
   const ExtractOptions& options_;
   Workspace& workspace_;
-  // One place for each selected case, each written by one thread only.
-  std::vector<std::string> fragments_;
-  std::vector<char> in_page_;
+  std::unique_ptr<PageWriter> page_;  // null when there is no page
+  std::vector<char> in_page_;         // of each selected case whether its texts go into the page
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> stop_ = false;
   std::mutex mu_;

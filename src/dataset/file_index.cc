@@ -42,6 +42,7 @@ void NoteTexts(const MappedFile& file, const JsonlRecord& record, Problems& prob
 }
 
 void ReadJsonlPart(const MappedFile& file, IndexedPart& out) {
+  file.Expect(out.part.begin, out.part.stop);
   JsonlReader reader(file, out.problems, out.part);
   JsonlRecord record;
   Schema& schema = out.schema.jsonl;
@@ -99,6 +100,7 @@ void NoteOddities(const MappedFile& file, const MemRecord& record, const std::st
 }
 
 void ReadMemPart(const MappedFile& file, IndexedPart& out) {
+  file.Expect(out.part.begin, out.part.stop);
   MemReader reader(file, out.problems, out.part);
   out.status = reader.Begin();
   if (!out.status.ok()) return;
@@ -203,6 +205,10 @@ using ReadPart = void (*)(const MappedFile& file, IndexedPart& out);
 
 Status Merge(const MappedFile& file, std::vector<IndexedPart>& parts, ReadPart read,
              FileIndex& index) {
+  size_t cases = 0;
+  for (const IndexedPart& part : parts) cases += part.cases.size();
+  index.entries.reserve(cases);
+  index.by_name.reserve(cases);
   Merger merger(file, index);
   size_t expected = 0;
   for (IndexedPart& part : parts) {
@@ -247,8 +253,13 @@ Status ReadIndexes(const MappedFile& jsonl, const MappedFile* mem, FileIndex& fr
   }
   work();
   for (std::thread& thread : threads) thread.join();
-  if (mem != nullptr) KERF_RETURN_IF_ERROR(Merge(*mem, mem_parts, ReadMemPart, from_mem));
-  return Merge(jsonl, jsonl_parts, ReadJsonlPart, from_jsonl);
+  if (mem == nullptr) return Merge(jsonl, jsonl_parts, ReadJsonlPart, from_jsonl);
+  Status merged_mem;
+  std::thread merging([&] { merged_mem = Merge(*mem, mem_parts, ReadMemPart, from_mem); });
+  Status merged_jsonl = Merge(jsonl, jsonl_parts, ReadJsonlPart, from_jsonl);
+  merging.join();
+  KERF_RETURN_IF_ERROR(merged_mem);
+  return merged_jsonl;
 }
 
 }  // namespace kerf::dataset

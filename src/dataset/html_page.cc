@@ -58,24 +58,13 @@ std::string PageFragment(const CaseEntry& entry, const CaseFolder& folder, bool 
   return Escaped(text);
 }
 
-std::string Page(std::vector<std::string> fragments) {
+PageFrame FrameOfPage() {
   const std::vector<resource::File> files = resource::Files("ui/pages/debug_workspace.html");
   KERF_CHECK(files.size() == 1, "the page is embedded in the binary");
   const std::string_view page = files[0].bytes;
   const size_t place = page.find(kPlace);
   KERF_CHECK(place != std::string_view::npos, "the page has a place for the data");
-  size_t bytes = page.size();
-  for (const std::string& fragment : fragments) bytes += fragment.size() + 2;
-  std::string out;
-  out.reserve(bytes);
-  out.append(page.substr(0, place)).append("[");
-  for (std::string& fragment : fragments) {
-    if (out.back() != '[') out += ",\n";
-    out += fragment;
-    std::string().swap(fragment);  // tens of megabytes need not be there twice
-  }
-  out += ']';
-  return out.append(page.substr(place + kPlace.size()));
+  return {page.substr(0, place), page.substr(place + kPlace.size())};
 }
 
 }  // namespace kerf::dataset

@@ -26,6 +26,9 @@ class MappedFile {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] std::string_view bytes() const;
+  // [begin, end) will be looked at soon, from its beginning to its end: its pages are brought in
+  // at once, not a few with each first look. Thread-safe.
+  void Expect(uint64_t begin, uint64_t end) const;
   // The pages that lie wholly within [begin, end) leave this process's memory; looking at them
   // again brings them back. Thread-safe.
   void Release(uint64_t begin, uint64_t end) const;

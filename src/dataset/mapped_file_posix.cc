@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -77,6 +78,19 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 std::string_view MappedFile::bytes() const {
   if (address_ == nullptr) return text_;
   return {static_cast<const char*>(address_), size_};
+}
+
+void MappedFile::Expect(uint64_t begin, uint64_t end) const {
+  if (address_ == nullptr) return;
+  static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  begin = begin / page * page;
+  end = std::min(end, size_);
+  // A hint: kernels before 5.14 do not know it, and then pages come as they are looked at.
+#if defined(MADV_POPULATE_READ)
+  if (begin < end) {
+    (void)::madvise(static_cast<char*>(address_) + begin, end - begin, MADV_POPULATE_READ);
+  }
+#endif
 }
 
 void MappedFile::Release(uint64_t begin, uint64_t end) const {

@@ -1,9 +1,11 @@
 #include "dataset/text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 
+#include "base/json_unescape.h"
 #include "base/utf8.h"
 
 namespace kerf::dataset {
@@ -47,28 +49,6 @@ void DecodeUnicode(std::string_view raw, size_t& at, std::string& out, TextNotes
   AppendUtf8(out, value);
 }
 
-// What the letter behind a backslash stands for; 0 when nothing.
-char PlainEscape(char c) {
-  switch (c) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case '"':
-    case '\\':
-    case '/':
-      return c;
-    default:
-      return 0;
-  }
-}
-
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 uint64_t CountBadBytes(std::string_view text) {
@@ -93,6 +73,32 @@ uint64_t CountBadBytes(std::string_view text) {
   return bad;
 }
 
+// Whether there is only one such spelling of the text: no \u, \/ or unknown escape, and nothing raw
+// that is usually escaped.
+bool IsUsual(std::string_view raw) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  unsigned controls = 0;
+  for (const char c : raw) controls += is_control(c) ? 1U : 0U;
+  if (controls > 0) return false;
+  for (size_t at = raw.find('\\'); at != std::string_view::npos; at = raw.find('\\', at + 2)) {
+    if (at + 1 >= raw.size() || raw[at + 1] == '/' || PlainJsonEscape(raw[at + 1]) == 0)
+      return false;
+  }
+  return true;
+}
+
+// Whether both begin alike and then have different plain characters, with no escape anywhere near:
+// the texts are different, however the rest is spelled.
+bool PartPlainly(std::string_view raw_a, std::string_view raw_b) {
+  constexpr size_t kLongestEscape = 12;  // two \uXXXX
+  const auto [a, b] = std::mismatch(raw_a.begin(), raw_a.end(), raw_b.begin(), raw_b.end());
+  const auto at = static_cast<size_t>(a - raw_a.begin());
+  if (a == raw_a.end() || b == raw_b.end() || at < kLongestEscape) return false;
+  const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7F && c != '\\'; };
+  return is_plain(*a) && is_plain(*b) &&
+         raw_a.substr(at - kLongestEscape, kLongestEscape).find('\\') == std::string_view::npos;
+}
+
 }  // namespace
 
 TextNotes DecodeText(std::string_view raw, std::string& out) {
@@ -101,6 +107,7 @@ TextNotes DecodeText(std::string_view raw, std::string& out) {
   out.reserve(out.size() + raw.size());
   size_t at = 0;
   while (at < raw.size()) {
+    at += UnescapeJson(raw.substr(at), out);
     const void* slash = std::memchr(raw.data() + at, '\\', raw.size() - at);
     const size_t end = slash == nullptr
                            ? raw.size()
@@ -111,7 +118,7 @@ TextNotes DecodeText(std::string_view raw, std::string& out) {
     const char letter = at + 1 < raw.size() ? raw[at + 1] : '\0';
     if (letter == 'u') {
       DecodeUnicode(raw, at, out, notes);
-    } else if (const char plain = PlainEscape(letter); plain != 0) {
+    } else if (const char plain = PlainJsonEscape(letter); plain != 0) {
       out += plain;
       at += 2;
     } else {
@@ -131,8 +138,9 @@ std::string Decoded(std::string_view raw) {
 
 bool SameText(std::string_view raw_a, std::string_view raw_b) {
   if (raw_a == raw_b) return true;
-  // Different spellings of one text are possible ("\u00e9" and "é") but one of them then has
-  // escapes other than the usual, or bytes beyond ASCII.
+  // Different spellings of one text are possible ("\u00e9" and "é"), but one of them is then not
+  // the usual one.
+  if (PartPlainly(raw_a, raw_b) || (IsUsual(raw_a) && IsUsual(raw_b))) return false;
   return Decoded(raw_a) == Decoded(raw_b);
 }
 

@@ -74,14 +74,9 @@ class PosixWorkspace : public Workspace {
     return PutOutcome::kNew;
   }
 
-  Status PutFile(const std::string& name, std::string_view bytes) override {
-    const std::optional<FileKind> there = root_.KindOf(name);
-    if (there.has_value() && *there != FileKind::kFile) {
-      return Denied(JoinPath(root_.path(), name) + " is no regular file and stands in the way");
-    }
-    KERF_RETURN_IF_ERROR(staging_.WriteNew(name, bytes, 0666));
-    if (sync_) KERF_RETURN_IF_ERROR(staging_.SyncFileSystem());
-    return staging_.Move(name, root_, name);
+  Result<std::unique_ptr<File>> NewFile(const std::string& name) override {
+    KERF_ASSIGN_OR_RETURN(dataset::NewFile file, staging_.Create(name, 0666));
+    return std::unique_ptr<File>(std::make_unique<StagedFile>(*this, name, std::move(file)));
   }
 
   Status Finish() override {
@@ -96,6 +91,36 @@ class PosixWorkspace : public Workspace {
   }
 
  private:
+  class StagedFile : public File {
+   public:
+    StagedFile(const PosixWorkspace& workspace, std::string name, dataset::NewFile file)
+        : workspace_(workspace), name_(std::move(name)), file_(std::move(file)) {}
+    ~StagedFile() override {
+      if (!moved_) (void)workspace_.staging_.RemoveAll(name_);
+    }
+
+    Status Append(std::string_view bytes) override { return file_.Write(bytes); }
+
+    Status Close() override {
+      KERF_RETURN_IF_ERROR(file_.Close());
+      const Directory& root = workspace_.root_;
+      const std::optional<FileKind> there = root.KindOf(name_);
+      if (there.has_value() && *there != FileKind::kFile) {
+        return Denied(JoinPath(root.path(), name_) + " is no regular file and stands in the way");
+      }
+      if (workspace_.sync_) KERF_RETURN_IF_ERROR(workspace_.staging_.SyncFileSystem());
+      KERF_RETURN_IF_ERROR(workspace_.staging_.Move(name_, root, name_));
+      moved_ = true;
+      return {};
+    }
+
+   private:
+    const PosixWorkspace& workspace_;
+    const std::string name_;
+    dataset::NewFile file_;
+    bool moved_ = false;
+  };
+
   struct Built {
     Status status;
     Directory top;

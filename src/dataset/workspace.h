@@ -27,8 +27,15 @@ class Workspace {
 
   // Thread-safe. kDenied when something that is no folder stands in the way.
   virtual Result<PutOutcome> Put(const CaseFolder& folder) = 0;
-  // A file of the workspace itself, replaced in one step.
-  virtual Status PutFile(const std::string& name, std::string_view bytes) = 0;
+  // A file of the workspace itself, replaced in one step when it is closed. One that is not closed
+  // leaves nothing behind.
+  class File {
+   public:
+    virtual ~File() = default;
+    virtual Status Append(std::string_view bytes) = 0;
+    virtual Status Close() = 0;
+  };
+  virtual Result<std::unique_ptr<File>> NewFile(const std::string& name) = 0;
   // Removes the staging folder.
   virtual Status Finish() = 0;
   // Sentences about files of a person that were moved or kept under another name.

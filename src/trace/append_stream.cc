@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <deque>
@@ -21,9 +22,13 @@ namespace {
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
 // for it is rare.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
-constexpr size_t kMaxBatchBytes = size_t{32} << 20;
-constexpr size_t kMaxQueueBytes = size_t{64} << 20;
-constexpr size_t kReadChunk = size_t{1} << 20;
+constexpr size_t kMaxBatchBytes = size_t{4} << 20;
+constexpr size_t kMaxQueueBytes = size_t{8} << 20;
+// Texts that wait for the disk are memory that falls out of the caches; more batches than these on
+// their way bring nothing.
+constexpr size_t kMaxBatchesOnTheWay = 4;
+constexpr auto kLookAgain = std::chrono::milliseconds(2);
+constexpr size_t kReadChunk = size_t{256} << 10;
 constexpr size_t kMaxLine = size_t{2} << 30;
 
 // One input line on its way to the disk.
@@ -31,18 +36,25 @@ struct Item {
   int64_t line_number = 0;
   size_t bytes = 0;
   Result<Submission> submission = Submission{};
-
-  void Hash() {
-    if (submission.ok()) HashFiles(submission->record);
-  }
 };
+
+void Hash(const std::vector<Item*>& items) {
+  std::vector<PreparedRecord*> records;
+  for (Item* item : items) {
+    if (item->submission.ok()) records.push_back(&item->submission->record);
+  }
+  HashFiles(records);
+}
 
 class ItemQueue {
  public:
+  enum class Why { kItems, kSlow, kPause, kEnd };
+
   void Push(Item item) {
     std::unique_lock lock(mu_);
     has_room_.wait(lock, [&] { return bytes_ < kMaxQueueBytes || stopped_; });
     bytes_ += item.bytes;
+    paused_ = false;
     items_.push_back(std::move(item));
     has_items_.notify_one();
   }
@@ -51,6 +63,7 @@ class ItemQueue {
   void Flush() {
     const std::lock_guard lock(mu_);
     batch_ready_ = !items_.empty();
+    paused_ = true;
     has_items_.notify_one();
   }
 
@@ -80,22 +93,31 @@ class ItemQueue {
   }
 
   // At least one item, unless closed and empty; as many as make a batch when `batch`. All hashed.
-  std::vector<Item> Take(bool batch) {
+  // None when `impatient` and there will be none for a while: then why says whether to look again
+  // soon.
+  std::vector<Item> Take(bool batch, bool impatient, Why& why) {
     std::unique_lock lock(mu_);
     const auto is_ready = [&] {
       return closed_ || (batch ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
     };
     while (!is_ready()) {
       if (hashed_ == items_.size()) {
-        has_items_.wait(lock);
+        if (impatient &&
+            (paused_ || has_items_.wait_for(lock, kLookAgain) == std::cv_status::timeout)) {
+          why = paused_ ? Why::kPause : Why::kSlow;
+          return {};
+        }
+        if (!impatient) has_items_.wait(lock);
         continue;
       }
       // Only this side removes items, and adding to a deque moves none.
-      Item& item = items_[hashed_++];
+      std::vector<Item*> some;
+      while (hashed_ < items_.size() && some.size() < 2) some.push_back(&items_[hashed_++]);
       lock.unlock();
-      item.Hash();
+      Hash(some);
       lock.lock();
     }
+    why = items_.empty() ? Why::kEnd : Why::kItems;
     std::vector<Item> taken;
     size_t bytes = 0;
     while (!items_.empty() && (taken.empty() || (batch && bytes < batch_bytes_))) {
@@ -109,14 +131,11 @@ class ItemQueue {
     batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
     lock.unlock();
-    for (Item& item : taken) item.Hash();
+    std::vector<Item*> all;
+    all.reserve(taken.size());
+    for (Item& item : taken) all.push_back(&item);
+    Hash(all);
     return taken;
-  }
-
-  // Whether a batch could be taken without waiting.
-  bool IsReady() {
-    const std::lock_guard lock(mu_);
-    return closed_ || batch_ready_ || bytes_ >= batch_bytes_;
   }
 
  private:
@@ -129,6 +148,7 @@ class ItemQueue {
   size_t bytes_ = 0;
   size_t batch_bytes_ = kFirstBatchBytes;
   bool batch_ready_ = false;
+  bool paused_ = false;  // the sender waits, perhaps for an answer
   bool closed_ = false;
   bool stopped_ = false;
 };
@@ -216,6 +236,7 @@ class InputReader {
       at = std::min(end + 1, rest.size());
       searched_ = 0;
     }
+    PushHeld();
     if (at > 0) std::memmove(buffer_.get(), buffer_.get() + at, size_ - at);
     size_ -= at;
     searched_ = searched_ > at ? searched_ - at : 0;
@@ -236,8 +257,19 @@ class InputReader {
       redactor_.Redact(error.message, counts);
       item.submission = std::move(error);
     }
-    if (queue_.IsBehind()) item.Hash();
-    queue_.Push(std::move(item));
+    held_.push_back(std::move(item));
+    if (held_.size() == 2) PushHeld();
+  }
+
+  // Two at a time: that is how hashing is quickest.
+  void PushHeld() {
+    if (!held_.empty() && queue_.IsBehind()) {
+      std::vector<Item*> items;
+      for (Item& item : held_) items.push_back(&item);
+      Hash(items);
+    }
+    for (Item& item : held_) queue_.Push(std::move(item));
+    held_.clear();
   }
 
   Result<Submission> Prepare(std::string_view line) {
@@ -265,6 +297,7 @@ class InputReader {
   size_t capacity_ = 0;
   size_t searched_ = 0;
   int64_t line_number_ = 0;
+  std::vector<Item> held_;  // read, not passed on yet
   Status status_;
 };
 
@@ -289,8 +322,8 @@ std::string AnswerLine(const Result<Recorded>& result, int64_t line_number) {
   return out + "]}\n";
 }
 
-// Takes items to the disk and their answers back, in order. One batch is written while the one
-// before it is on its way to the device.
+// Takes items to the disk and their answers back, in order. Some batches are on their way to the
+// device while the next one is written.
 class Committer {
  public:
   Committer(Recorder& recorder, AppendSummary& summary) : recorder_(recorder), summary_(summary) {}
@@ -302,26 +335,38 @@ class Committer {
       if (item.submission.ok()) waiting.push_back(std::move(item.submission).value());
       items_.push_back(std::move(item));
     }
-    std::string answers;
     while (!waiting.empty()) {
-      Recorder::BatchPtr next = recorder_.Begin(waiting);
-      answers += Drain();
-      pending_ = std::move(next);
+      recorder_.SealFirst();
+      pending_.push_back(recorder_.Begin(waiting));
+      while (pending_.size() > kMaxBatchesOnTheWay) FinishFirst();
     }
-    if (pending_ == nullptr) answers += Answers();
-    return answers;
+    while (!pending_.empty() && Recorder::IsDone(*pending_.front())) FinishFirst();
+    return Answers();
+  }
+
+  // Waits for the commits of what the device has.
+  std::string Settle() {
+    while (!pending_.empty() && Recorder::IsSynced(*pending_.front())) FinishFirst();
+    return Answers();
   }
 
   // Waits for what is on its way.
   std::string Drain() {
-    if (pending_ == nullptr) return "";
-    for (Result<Recorded>& result : recorder_.Finish(std::move(pending_))) {
-      results_.push_back(std::move(result));
-    }
+    while (!pending_.empty()) FinishFirst();
     return Answers();
   }
 
+  [[nodiscard]] bool waits() const { return !pending_.empty(); }
+
  private:
+  void FinishFirst() {
+    Recorder::BatchPtr first = std::move(pending_.front());
+    pending_.pop_front();
+    for (Result<Recorded>& result : recorder_.Finish(std::move(first))) {
+      results_.push_back(std::move(result));
+    }
+  }
+
   // For all items at the front whose result is known.
   std::string Answers() {
     std::string answers;
@@ -339,7 +384,7 @@ class Committer {
 
   Recorder& recorder_;
   AppendSummary& summary_;
-  Recorder::BatchPtr pending_;
+  std::deque<Recorder::BatchPtr> pending_;
   std::deque<Item> items_;  // not answered yet
   std::deque<Result<Recorded>> results_;
 };
@@ -355,14 +400,17 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
   std::thread reading([&] { reader.Run(); });
   const bool batch = options.durability == Durability::kBatch;
   Committer committer(recorder, summary);
-  while (summary.status.ok()) {
-    std::vector<Item> items = queue.Take(batch);
-    const bool at_end = items.empty();
+  for (ItemQueue::Why why = ItemQueue::Why::kItems;
+       summary.status.ok() && why != ItemQueue::Why::kEnd;) {
+    std::vector<Item> items = queue.Take(batch, committer.waits(), why);
     std::string answers = committer.Add(std::move(items));
-    // When nothing more waits, the last batch is answered now: its sender may be waiting for that.
-    if (!batch || at_end || !queue.IsReady()) answers += committer.Drain();
+    // When nothing more comes, the last batch is answered now: its sender may be waiting for that.
+    if (!batch || why == ItemQueue::Why::kPause || why == ItemQueue::Why::kEnd) {
+      answers += committer.Drain();
+    } else if (why == ItemQueue::Why::kSlow) {
+      answers += committer.Settle();
+    }
     if (!answers.empty()) summary.status = answer(answers);
-    if (at_end) break;
   }
   if (!summary.status.ok()) reader.Stop();
   reading.join();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <deque>
 #include <map>
 
 #include "base/clock.h"
@@ -98,6 +99,38 @@ bool RecordInBatches(Ports& ports, Acked& acked) {
     if (!all) return false;
   }
   return true;
+}
+
+// The same as a stream of batches of which several are on their way, the commits of one going to
+// the device with the lines of a later one.
+bool RecordInAStream(Ports& ports, Acked& acked) {
+  Result<std::unique_ptr<Recorder>> recorder =
+      Recorder::Open(ports.fs, ports.clock, ports.ids, {.log_dir = kLogs});
+  if (!recorder.ok()) return false;
+  bool all = true;
+  std::deque<Recorder::BatchPtr> begun;
+  const auto finish = [&] {
+    for (Result<Recorded>& done : (*recorder)->Finish(std::move(begun.front()))) {
+      all = all && done.ok();
+      if (done.ok()) acked.push_back(std::move(done).value());
+    }
+    begun.pop_front();
+  };
+  for (int batch = 0; batch < 4; ++batch) {
+    std::deque<Submission> waiting;
+    for (int i = 0; i < 12; ++i) {
+      // Not every batch has both operators.
+      const std::string op = batch != 2 && i % 3 == 0 ? "gelu" : "relu";
+      waiting.push_back({op, "0", Prepared(Designer(op + std::to_string(i)))});
+    }
+    while (!waiting.empty()) {
+      (*recorder)->SealFirst();
+      begun.push_back((*recorder)->Begin(waiting));
+      if (begun.size() > 2) finish();
+    }
+  }
+  while (!begun.empty()) finish();
+  return all;
 }
 
 using Operation = bool (*)(Ports&, Acked&);
@@ -238,8 +271,10 @@ TEST_P(Survives, AFullDiskAtEveryByte) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Trace, Survives, testing::Values(RecordOneByOne, RecordInBatches),
+INSTANTIATE_TEST_SUITE_P(Trace, Survives,
+                         testing::Values(RecordOneByOne, RecordInBatches, RecordInAStream),
                          [](const auto& instance) {
+                           if (instance.param == RecordInAStream) return "InAStream";
                            return instance.param == RecordOneByOne ? "OneByOne" : "InBatches";
                          });
 

@@ -123,15 +123,23 @@ Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor
   return Preparer(names, redactor).Run(std::move(input));
 }
 
-void HashFiles(PreparedRecord& record) {
-  for (PreparedFile& file : record.files) {
-    if (file.sha256.empty()) file.sha256 = Sha256Hex(file.content);
+void HashFiles(const std::vector<PreparedRecord*>& records) {
+  std::vector<PreparedFile*> waiting;
+  std::vector<std::string_view> texts;
+  for (PreparedRecord* record : records) {
+    for (PreparedFile& file : record->files) {
+      if (!file.sha256.empty()) continue;
+      waiting.push_back(&file);
+      texts.emplace_back(file.content);
+    }
   }
+  const std::vector<std::string> hashes = Sha256HexOfAll(texts);
+  for (size_t i = 0; i < waiting.size(); ++i) waiting[i]->sha256 = hashes[i];
 }
 
 Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {
   Result<PreparedRecord> record = PrepareTexts(std::move(input), names, redactor);
-  if (record.ok()) HashFiles(*record);
+  if (record.ok()) HashFiles({&*record});
   return record;
 }
 

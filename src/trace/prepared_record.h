@@ -32,9 +32,10 @@ struct PreparedRecord {
   std::vector<RedactionNote> redacted;
 };
 
-// Hashing takes as long as everything else together; these are PrepareRecord() in two parts.
+// Hashing takes as long as everything else together; these are PrepareRecord() in two parts. Files
+// that have their hash are passed over; several records at once take less time than one by one.
 Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor& redactor);
-void HashFiles(PreparedRecord& record);
+void HashFiles(const std::vector<PreparedRecord*>& records);
 
 Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor);
 

@@ -1,8 +1,9 @@
 #include "trace/recorder.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <future>
-#include <unordered_set>
 
 #include "base/hash.h"
 #include "trace/recovery.h"
@@ -25,6 +26,11 @@ std::string LockPath(const std::string& log_dir, const std::string& op, const st
 bool NameWasTaken(const Error& error) { return error.code == ErrorCode::kUnavailable; }
 bool NameWasTaken(const Status& status) { return !status.ok() && NameWasTaken(status.error()); }
 
+// Whether the result is there, or no thread was asked for it and the one who wants it makes it.
+bool IsReady(const std::shared_future<Status>& future) {
+  return future.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+}
+
 size_t CountFiles(const auto& placed) {
   size_t count = 0;
   for (const auto& one : placed) count += one.files.size();
@@ -43,13 +49,15 @@ struct Recorder::Task {
   int batches = 0;  // begun and not finished
 };
 
+struct Recorder::Target {
+  std::string path;
+  std::string folder;
+  const std::string* content = nullptr;  // owned by the submission
+  bool created = false;
+};
+
 // A submission with its step number, file names and journal line.
 struct Recorder::Placed {
-  struct Target {
-    std::string path;
-    std::string folder;
-    const std::string* content = nullptr;  // owned by the submission
-  };
   Task* task = nullptr;
   JournalLine line;
   std::vector<Target> files;
@@ -61,16 +69,26 @@ struct Recorder::Placed {
 
 class Recorder::Batch {
  public:
+  std::map<Journal*, std::vector<Placed*>> ByJournal() {
+    std::map<Journal*, std::vector<Placed*>> groups;
+    for (Placed& one : placed) groups[one.task->journal.get()].push_back(&one);
+    return groups;
+  }
+
   std::deque<Submission> submissions;  // a deque: Placed points into it
   std::vector<Result<Recorded>> results;
   std::vector<Placed> placed;
-  std::vector<size_t> index_of;  // of placed, in submissions
-  std::unordered_set<std::string> created;
+  std::vector<size_t> index_of;             // of placed, in submissions
   std::vector<std::unique_ptr<File>> open;  // a few files, to be synced one by one
   std::set<std::string> folders;
-  std::future<Status> synced;
-  Status status;            // what went wrong before any commit was written
-  bool collateral = false;  // it went wrong in an earlier batch
+  // Of a large batch: the lines, then everything; and the commits, with the lines of a later one.
+  std::shared_future<Status> lines_synced;
+  std::shared_future<Status> synced;
+  std::shared_future<Status> commits_synced;
+  bool sealed = false;              // the commits are written
+  std::vector<Journal*> committed;  // where that went well
+  Status status;                    // what went wrong before any commit was written
+  bool collateral = false;          // it went wrong in an earlier batch
 };
 
 void Recorder::BatchDeleter::operator()(Batch* batch) const { delete batch; }
@@ -194,7 +212,7 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
       name = std::string(file.folder) + "/" + name;
       folder = JoinPath(folder, file.folder);
     }
-    placed.files.push_back({JoinPath(task->op_dir, name), std::move(folder), &file.content});
+    placed.files.push_back({JoinPath(task->op_dir, name), std::move(folder), &file.content, false});
     placed.recorded.files.push_back(submission.op + "/" + name);
     step.files.push_back({std::move(name), file.content.size(), file.sha256, file.encoding});
   }
@@ -224,23 +242,56 @@ Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
 }
 
 Status Recorder::WriteFiles(Batch& batch) {
-  const bool one_by_one = CountFiles(batch.placed) <= kFewFiles;
-  for (const Placed& one : batch.placed) {
-    for (const Placed::Target& target : one.files) {
+  std::vector<Target*> targets;
+  for (Placed& one : batch.placed) {
+    for (Target& target : one.files) {
+      targets.push_back(&target);
       if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
         KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
       }
-      KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
-      batch.created.insert(target.path);
-      KERF_RETURN_IF_ERROR(file->Write(*target.content));
-      if (one_by_one) {
-        file->StartSync();
-        batch.open.push_back(std::move(file));
-        batch.folders.insert(target.folder);
-      }
     }
   }
+  return targets.size() <= kFewFiles ? WriteFew(batch, targets) : WriteMany(targets);
+}
+
+Status Recorder::WriteFew(Batch& batch, const std::vector<Target*>& targets) {
+  for (Target* target : targets) {
+    KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, WriteFile(*target));
+    file->StartSync();
+    batch.open.push_back(std::move(file));
+    batch.folders.insert(target->folder);
+  }
   return {};
+}
+
+// Writing takes longer than all that is done before it, so a second thread takes every other file
+// or so where threads are allowed.
+Status Recorder::WriteMany(const std::vector<Target*>& targets) {
+  std::atomic<size_t> next = 0;
+  const auto write_some = [&]() -> Status {
+    for (size_t i = next++; i < targets.size(); i = next++) {
+      const Result<std::unique_ptr<File>> file = WriteFile(*targets[i]);
+      if (file.ok()) continue;
+      next = targets.size();
+      return file.error();
+    }
+    return {};
+  };
+  std::future<Status> other;
+  if (options_.overlap) other = std::async(std::launch::async, write_some);
+  Status written = write_some();
+  if (other.valid()) {
+    Status second = other.get();
+    if (written.ok()) written = std::move(second);
+  }
+  return written;
+}
+
+Result<std::unique_ptr<File>> Recorder::WriteFile(Target& target) {
+  KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
+  target.created = true;
+  KERF_RETURN_IF_ERROR(file->Write(*target.content));
+  return file;
 }
 
 Status Recorder::Write(Batch& batch) {
@@ -251,24 +302,64 @@ Status Recorder::Write(Batch& batch) {
     one.line.batch = id;
   }
   KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
+  const size_t files = CountFiles(batch.placed);
+  if (files > kFewFiles) SyncLines(batch);
   KERF_RETURN_IF_ERROR(WriteFiles(batch));
-  const auto sync_all = [this] { return fs_.SyncAll(options_.log_dir); };
-  if (batch.open.empty() && !batch.created.empty()) {
-    batch.synced =
-        std::async(options_.overlap ? std::launch::async : std::launch::deferred, sync_all);
+  if (files > kFewFiles) {
+    batch.synced = std::async(Policy(), [this, lines = batch.lines_synced]() -> Status {
+                     // The lines before the files: a file that outlives a power failure then has
+                     // its line.
+                     KERF_RETURN_IF_ERROR(lines.get());
+                     return fs_.SyncAll(options_.log_dir);
+                   }).share();
   }
   return {};
 }
 
-Status Recorder::SyncFiles(Batch& batch) {
-  // The lines before the files: a file that outlives a power failure then has its line.
+// The commits of the batch before go along: one wait less.
+void Recorder::SyncLines(Batch& batch) {
+  std::vector<Journal*> journals = JournalsOf(batch);
+  Batch* const first = begun_.empty() ? nullptr : begun_.front();
+  const bool takes_along = first != nullptr && first->sealed && !first->commits_synced.valid();
+  if (takes_along) {
+    for (Journal* journal : first->committed) {
+      if (std::find(journals.begin(), journals.end(), journal) == journals.end()) {
+        journals.push_back(journal);
+      }
+    }
+  }
+  batch.lines_synced = std::async(Policy(), [this, journals = std::move(journals)] {
+                         return SyncJournals(journals);
+                       }).share();
+  if (takes_along) first->commits_synced = batch.lines_synced;
+}
+
+std::launch Recorder::Policy() const {
+  return options_.overlap ? std::launch::async : std::launch::deferred;
+}
+
+std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
   std::set<Journal*> journals;
   for (const Placed& one : batch.placed) journals.insert(one.task->journal.get());
-  KERF_RETURN_IF_ERROR(SyncJournals({journals.begin(), journals.end()}));
-  if (batch.synced.valid()) KERF_RETURN_IF_ERROR(batch.synced.get());
+  return {journals.begin(), journals.end()};
+}
+
+bool Recorder::IsSynced(const Batch& batch) {
+  return !batch.status.ok() || !batch.synced.valid() || IsReady(batch.synced);
+}
+
+bool Recorder::IsDone(const Batch& batch) {
+  if (!batch.status.ok() || !batch.synced.valid()) return true;
+  return batch.sealed && batch.commits_synced.valid() && IsReady(batch.commits_synced);
+}
+
+Status Recorder::SyncFiles(Batch& batch) {
+  if (batch.synced.valid()) return batch.synced.get();
+  // As for large batches: the lines before the files.
+  KERF_RETURN_IF_ERROR(SyncJournals(JournalsOf(batch)));
   // Side by side where threads are allowed: the device then empties its cache once for all of them,
   // not once for each.
-  const auto policy = options_.overlap ? std::launch::async : std::launch::deferred;
+  const auto policy = Policy();
   std::vector<std::future<Status>> syncs;
   for (const std::unique_ptr<File>& file : batch.open) {
     syncs.push_back(std::async(policy, [&file] { return file->Sync(); }));
@@ -288,10 +379,8 @@ Status Recorder::SyncFiles(Batch& batch) {
 // Every journal for itself: once its commits are written, its records count, whatever happens to
 // the others.
 void Recorder::AppendCommits(Batch& batch) {
-  std::map<Journal*, std::vector<Placed*>> placed_of;
-  for (Placed& one : batch.placed) placed_of[one.task->journal.get()].push_back(&one);
-  std::vector<Journal*> committed;
-  for (const auto& [journal, group] : placed_of) {
+  batch.sealed = true;
+  for (const auto& [journal, group] : batch.ByJournal()) {
     std::set<std::string> batches;
     std::vector<JournalLine> lines;
     for (const Placed* one : group) {
@@ -300,14 +389,19 @@ void Recorder::AppendCommits(Batch& batch) {
       lines.back().batch = one->line.batch;
     }
     const Status appended = journal->Append(lines);
-    if (appended.ok()) committed.push_back(journal);
+    if (appended.ok()) batch.committed.push_back(journal);
     for (Placed* one : group) {
       one->status = appended;
       one->taken_back = !appended.ok();
     }
   }
-  const Status synced = SyncJournals(committed);
-  for (Journal* journal : committed) {
+}
+
+void Recorder::SyncCommits(Batch& batch) {
+  const Status synced =
+      batch.commits_synced.valid() ? batch.commits_synced.get() : SyncJournals(batch.committed);
+  std::map<Journal*, std::vector<Placed*>> placed_of = batch.ByJournal();
+  for (Journal* journal : batch.committed) {
     Status status = synced;
     // An open file can be written after its folder was removed; what nobody can find again is not
     // recorded.
@@ -329,28 +423,40 @@ void Recorder::AppendCommits(Batch& batch) {
   }
 }
 
+void Recorder::SealFirst() {
+  if (begun_.empty()) return;
+  Batch& first = *begun_.front();
+  const bool on_the_device = first.status.ok() && first.synced.valid() && IsReady(first.synced);
+  if (!first.sealed && on_the_device && first.synced.get().ok()) AppendCommits(first);
+}
+
 void Recorder::Commit(Batch& batch) {
-  const Status synced = SyncFiles(batch);
-  if (synced.ok()) {
-    AppendCommits(batch);
-  } else {
-    for (Placed& one : batch.placed) {
-      one.status = synced;
-      one.taken_back = true;
+  if (!batch.sealed) {
+    const Status synced = SyncFiles(batch);
+    if (!synced.ok()) {
+      for (Placed& one : batch.placed) {
+        one.status = synced;
+        one.taken_back = true;
+      }
+      return;
     }
+    AppendCommits(batch);
   }
+  SyncCommits(batch);
 }
 
 // Undoes the records that are marked, newest first.
 void Recorder::TakeBack(Batch& batch) {
-  if (batch.synced.valid()) batch.synced.wait();
+  for (const std::shared_future<Status>& sync : {batch.lines_synced, batch.synced}) {
+    if (sync.valid()) sync.wait();
+  }
   batch.open.clear();
   std::map<std::string, Journal*> journals;
   for (size_t i = batch.placed.size(); i-- > 0;) {
     Placed& one = batch.placed[i];
     if (!one.taken_back) continue;
-    for (const Placed::Target& target : one.files) {
-      if (batch.created.contains(target.path)) (void)fs_.Remove(target.path);
+    for (const Target& target : one.files) {
+      if (target.created) (void)fs_.Remove(target.path);
     }
     if (journals.emplace(one.line.batch, one.task->journal.get()).second) {
       one.task->journal->Abandon(one.line.batch);

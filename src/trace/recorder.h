@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -78,6 +79,13 @@ class Recorder {
   using BatchPtr = std::unique_ptr<Batch, BatchDeleter>;
   BatchPtr Begin(std::deque<Submission>& waiting);
   std::vector<Result<Recorded>> Finish(BatchPtr batch);
+  // Writes the commits of the oldest batch if the device has all of it. The next batch that is
+  // begun brings them to the device together with its own lines.
+  void SealFirst();
+  // Whether Finish() has at most the commits to wait for; and whether it has nothing to wait for,
+  // or the batch is so small that there was no reason to let the device begin.
+  static bool IsSynced(const Batch& batch);
+  static bool IsDone(const Batch& batch);
 
   // Opens the task; what had to be mended for that.
   Result<RecoveryReport> Recover(const std::string& op, const std::string& task);
@@ -91,6 +99,7 @@ class Recorder {
  private:
   struct Task;
   struct Placed;
+  struct Target;
 
   Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options);
 
@@ -108,9 +117,16 @@ class Recorder {
   Result<Recorded> RecordAlone(Submission submission);
   Result<Recorded> TryAlone(Submission& submission);
   Status AppendRecords(std::vector<Placed>& placed);
+  void SyncLines(Batch& batch);
   void AppendCommits(Batch& batch);
+  void SyncCommits(Batch& batch);
+  [[nodiscard]] std::launch Policy() const;
   Status WriteFiles(Batch& batch);
+  Status WriteFew(Batch& batch, const std::vector<Target*>& targets);
+  Status WriteMany(const std::vector<Target*>& targets);
+  Result<std::unique_ptr<File>> WriteFile(Target& target);
   Status SyncFiles(Batch& batch);
+  static std::vector<Journal*> JournalsOf(const Batch& batch);
   Status SyncJournals(const std::vector<Journal*>& journals);
 
   FileSystem& fs_;

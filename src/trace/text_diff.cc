@@ -1,13 +1,16 @@
 #include "trace/text_diff.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
+
+#include "base/hash.h"
 
 namespace kerf::trace {
 namespace {
 
 std::vector<std::string_view> SplitLines(std::string_view text) {
   std::vector<std::string_view> lines;
+  lines.reserve(text.size() / 24 + 1);
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     lines.push_back(text.substr(0, end));
@@ -24,8 +27,9 @@ std::string RangeText(size_t begin, size_t count) {
 
 class UnifiedWriter {
  public:
-  UnifiedWriter(const TextDiff& diff, size_t context,
-                const std::function<void(DiffLine, const std::string&)>& each)
+  // Called with the kind of a line, its mark, and the rest of it.
+  using Sink = std::function<void(DiffLine, std::string_view, std::string_view)>;
+  UnifiedWriter(const TextDiff& diff, size_t context, const Sink& each)
       : diff_(diff), context_(context), each_(each) {}
 
   void Run() {
@@ -48,36 +52,95 @@ class UnifiedWriter {
     const size_t after = std::min(context_, diff_.a.size() - tail.a_end);
     const size_t a_begin = head.a_begin - before;
     const size_t b_begin = head.b_begin - before;
-    each_(DiffLine::kHunk, "@@ -" + RangeText(a_begin, tail.a_end + after - a_begin) + " +" +
-                               RangeText(b_begin, tail.b_end + after - b_begin) + " @@");
+    each_(DiffLine::kHunk, "@@",
+          " -" + RangeText(a_begin, tail.a_end + after - a_begin) + " +" +
+              RangeText(b_begin, tail.b_end + after - b_begin) + " @@");
     size_t at = a_begin;
     for (size_t i = first; i <= last; ++i) {
       const Change& change = diff_.changes[i];
-      WriteLines(DiffLine::kContext, ' ', diff_.a, at, change.a_begin);
-      WriteLines(DiffLine::kRemoved, '-', diff_.a, change.a_begin, change.a_end);
-      WriteLines(DiffLine::kAdded, '+', diff_.b, change.b_begin, change.b_end);
+      WriteLines(DiffLine::kContext, " ", diff_.a, at, change.a_begin);
+      WriteLines(DiffLine::kRemoved, "-", diff_.a, change.a_begin, change.a_end);
+      WriteLines(DiffLine::kAdded, "+", diff_.b, change.b_begin, change.b_end);
       at = change.a_end;
     }
-    WriteLines(DiffLine::kContext, ' ', diff_.a, at, at + after);
+    WriteLines(DiffLine::kContext, " ", diff_.a, at, at + after);
   }
 
-  void WriteLines(DiffLine kind, char mark, const std::vector<std::string_view>& lines,
+  void WriteLines(DiffLine kind, std::string_view mark, const std::vector<std::string_view>& lines,
                   size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
       std::string_view line = lines[i];
       const bool whole = line.ends_with('\n');
       if (whole) line.remove_suffix(1);
-      each_(kind, mark + std::string(line));
-      if (!whole) each_(DiffLine::kNote, "\\ No newline at end of file");
+      each_(kind, mark, line);
+      if (!whole) each_(DiffLine::kNote, "\\", " No newline at end of file");
     }
   }
 
   const TextDiff& diff_;
   const size_t context_;
-  const std::function<void(DiffLine, const std::string&)>& each_;
+  const Sink& each_;
 };
 
 }  // namespace
+
+// Lines are told apart by their hash first; places are tried one after the other until a free one.
+class LineDiffer::Numbers {
+ public:
+  explicit Numbers(size_t lines) { Grow(lines); }
+
+  std::vector<uint32_t> Of(const std::vector<std::string_view>& lines) {
+    if (2 * (known_.size() + lines.size()) > places_.size()) Grow(known_.size() + lines.size());
+    std::vector<uint32_t> sequence;
+    sequence.reserve(lines.size());
+    for (const std::string_view line : lines) sequence.push_back(Of(line));
+    return sequence;
+  }
+
+ private:
+  struct Known {
+    uint64_t hash;
+    std::string_view line;
+  };
+
+  uint32_t Of(std::string_view line) {
+    const uint64_t hash = Xxh3(line);
+    for (size_t at = hash & (places_.size() - 1);; at = (at + 1) & (places_.size() - 1)) {
+      uint32_t& place = places_[at];
+      if (place == 0) {
+        known_.push_back({hash, line});
+        place = static_cast<uint32_t>(known_.size());
+      }
+      const Known& known = known_[place - 1];
+      if (known.hash == hash && known.line == line) return place - 1;
+    }
+  }
+
+  void Grow(size_t lines) {
+    places_.assign(std::bit_ceil(4 * lines + 16), 0);
+    for (size_t i = 0; i < known_.size(); ++i) {
+      size_t at = known_[i].hash & (places_.size() - 1);
+      while (places_[at] != 0) at = (at + 1) & (places_.size() - 1);
+      places_[at] = static_cast<uint32_t>(i + 1);
+    }
+  }
+
+  std::vector<uint32_t> places_;  // into known_, from 1; a power of two of them
+  std::vector<Known> known_;
+};
+
+LineDiffer::LineDiffer(std::string_view a)
+    : lines_(SplitLines(a)),
+      numbers_(std::make_unique<Numbers>(lines_.size())),
+      sequence_(numbers_->Of(lines_)) {}
+
+LineDiffer::~LineDiffer() = default;
+
+TextDiff LineDiffer::Diff(std::string_view b) {
+  TextDiff diff{lines_, SplitLines(b), {}};
+  diff.changes = DiffSequences(sequence_, numbers_->Of(diff.b));
+  return diff;
+}
 
 size_t TextDiff::removed() const {
   size_t lines = 0;
@@ -91,26 +154,21 @@ size_t TextDiff::added() const {
   return lines;
 }
 
-TextDiff DiffLines(std::string_view a, std::string_view b) {
-  TextDiff diff{SplitLines(a), SplitLines(b), {}};
-  std::unordered_map<std::string_view, uint32_t> numbers;
-  const auto number = [&](const std::vector<std::string_view>& lines) {
-    std::vector<uint32_t> sequence;
-    sequence.reserve(lines.size());
-    for (const std::string_view line : lines) {
-      sequence.push_back(numbers.emplace(line, numbers.size()).first->second);
-    }
-    return sequence;
-  };
-  const std::vector<uint32_t> sequence_a = number(diff.a);
-  const std::vector<uint32_t> sequence_b = number(diff.b);
-  diff.changes = DiffSequences(sequence_a, sequence_b);
-  return diff;
-}
+TextDiff DiffLines(std::string_view a, std::string_view b) { return LineDiffer(a).Diff(b); }
 
 void WriteUnified(const TextDiff& diff, size_t context,
                   const std::function<void(DiffLine, const std::string&)>& each) {
-  UnifiedWriter(diff, context, each).Run();
+  std::string whole;
+  UnifiedWriter(diff, context, [&](DiffLine kind, std::string_view mark, std::string_view line) {
+    whole.assign(mark).append(line);
+    each(kind, whole);
+  }).Run();
+}
+
+void AppendUnified(const TextDiff& diff, size_t context, std::string& out) {
+  UnifiedWriter(diff, context, [&](DiffLine, std::string_view mark, std::string_view line) {
+    out.append(mark).append(line).push_back('\n');
+  }).Run();
 }
 
 }  // namespace kerf::trace

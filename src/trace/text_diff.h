@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,11 +29,30 @@ struct TextDiff {
 
 TextDiff DiffLines(std::string_view a, std::string_view b);
 
+// The same for one text against many: what there is to know about `a` is found out once. Both texts
+// must outlive it and its results. For one thread.
+class LineDiffer {
+ public:
+  explicit LineDiffer(std::string_view a);
+  ~LineDiffer();
+  LineDiffer(const LineDiffer&) = delete;
+  LineDiffer& operator=(const LineDiffer&) = delete;
+  TextDiff Diff(std::string_view b);
+
+ private:
+  class Numbers;
+  const std::vector<std::string_view> lines_;
+  const std::unique_ptr<Numbers> numbers_;
+  const std::vector<uint32_t> sequence_;
+};
+
 enum class DiffLine { kHunk, kContext, kRemoved, kAdded, kNote };
 
 // The lines of a unified diff, without the two that name the files. `line` has its mark in front
 // ("-", "+", " ", "@@ …", "\ …") and no line feed.
 void WriteUnified(const TextDiff& diff, size_t context,
                   const std::function<void(DiffLine kind, const std::string& line)>& each);
+// All of them, each with a line feed.
+void AppendUnified(const TextDiff& diff, size_t context, std::string& out);
 
 }  // namespace kerf::trace

@@ -149,5 +149,32 @@ TEST(TextDiff, CountsLines) {
   EXPECT_EQ(diff.added(), 2U);
 }
 
+// What a differ learnt from one text must not show in the diff with the next.
+TEST(LineDiffer, SaysOfEachTextWhatDiffLinesSays) {
+  std::mt19937 random(3);
+  const auto make = [&](size_t lines) {
+    std::string text;
+    for (size_t i = 0; i < lines; ++i) text += "line " + std::to_string(random() % 50) + "\n";
+    if (random() % 3 == 0) text += "no feed";
+    return text;
+  };
+  for (int round = 0; round < 50; ++round) {
+    const std::string a = make(random() % 200);
+    LineDiffer differ(a);
+    for (int i = 0; i < 6; ++i) {
+      const std::string b = make(random() % (i == 3 ? 2000 : 200));
+      std::string once;
+      AppendUnified(DiffLines(a, b), 3, once);
+      std::string again;
+      AppendUnified(differ.Diff(b), 3, again);
+      EXPECT_EQ(again, once);
+      std::string by_line;
+      WriteUnified(DiffLines(a, b), 3,
+                   [&](DiffLine, const std::string& line) { by_line += line + "\n"; });
+      EXPECT_EQ(by_line, once);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kerf::trace

@@ -1,29 +1,31 @@
 #include "loop/verify/cuda_lexer.h"
 
-#include <cctype>
 #include <string>
 #include <utility>
 
 namespace kerf::verify {
 namespace {
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsWordStart(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
 }
-bool IsWordChar(char c) {
-  return IsWordStart(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-}
+bool IsWordChar(char c) { return IsWordStart(c) || IsDigit(c); }
+bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // Longest first. No "<<", ">>" or "<<<": see the header.
 constexpr std::string_view kOperators[] = {"<<=", ">>=", "...", "->*", "::", "->", "++", "--",
                                            "==",  "!=",  "<=",  ">=",  "&&", "||", "+=", "-=",
                                            "*=",  "/=",  "%=",  "&=",  "|=", "^=", "##"};
 
+constexpr std::string_view kContinuesOperator = "<>.-:+=&|#";
+
 class Lexer {
  public:
   explicit Lexer(std::string_view source) : source_(source) {}
 
   std::vector<Token> Run() {
+    tokens_.reserve(source_.size() / 6);
     while (at_ < source_.size()) Step();
     if (in_define_) Add(TokenKind::kEndOfDefine, at_, at_);
     return std::move(tokens_);
@@ -54,7 +56,7 @@ class Lexer {
     } else if (c == '\\' && (Peek(1) == '\n' || (Peek(1) == '\r' && Peek(2) == '\n'))) {
       while (Peek() != '\n') Advance();
       Advance();
-    } else if (std::isspace(static_cast<unsigned char>(c)) != 0) {
+    } else if (IsSpace(c)) {
       Advance();
     } else if (c == '/' && (Peek(1) == '/' || Peek(1) == '*')) {
       SkipComment();
@@ -120,19 +122,22 @@ class Lexer {
       if (prefix && Peek() == '\'') return Character(begin);
       return Add(TokenKind::kWord, begin, at_);
     }
-    if (std::isdigit(static_cast<unsigned char>(c)) != 0 ||
-        (c == '.' && std::isdigit(static_cast<unsigned char>(Peek(1))) != 0)) {
+    if (IsDigit(c) || (c == '.' && IsDigit(Peek(1)))) {
       return Number(begin);
     }
     if (c == '"') return String(begin, false);
     if (c == '\'') return Character(begin);
-    for (std::string_view op : kOperators) {
-      if (source_.substr(at_, op.size()) != op) continue;
-      at_ += op.size();
-      return Add(TokenKind::kPunctuation, begin, at_);
-    }
-    ++at_;
+    at_ += OperatorLength();
     Add(TokenKind::kPunctuation, begin, at_);
+  }
+
+  [[nodiscard]] size_t OperatorLength() const {
+    // Most are followed by something that continues no operator.
+    if (kContinuesOperator.find(Peek(1)) == std::string_view::npos) return 1;
+    for (const std::string_view op : kOperators) {
+      if (source_.substr(at_, op.size()) == op) return op.size();
+    }
+    return 1;
   }
 
   void Number(size_t begin) {

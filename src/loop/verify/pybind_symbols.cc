@@ -11,9 +11,11 @@ namespace {
 
 // The tokens a compiler may see: without the bodies of macros, and without what `#if 0` hides.
 std::vector<Token> LiveTokens(std::string_view source) {
-  std::vector<Token> live;
+  std::vector<Token> live = LexCuda(source);
+  size_t kept = 0;
   std::vector<bool> dead;  // of each open #if, whether its current branch is hidden
-  for (const Token& token : LexCuda(source)) {
+  for (size_t i = 0; i < live.size(); ++i) {
+    const Token token = live[i];
     if (token.kind == TokenKind::kIf) {
       const size_t line_end = std::min(source.find('\n', token.end), source.size());
       const std::string_view rest = source.substr(token.end, line_end - token.end);
@@ -28,9 +30,10 @@ std::vector<Token> LiveTokens(std::string_view source) {
       dead.pop_back();
     } else if (token.kind != TokenKind::kDefine && token.kind != TokenKind::kEndOfDefine &&
                !token.in_define && std::find(dead.begin(), dead.end(), true) == dead.end()) {
-      live.push_back(token);
+      live[kept++] = token;
     }
   }
+  live.resize(kept);
   return live;
 }
 

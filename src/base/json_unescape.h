@@ -1,0 +1,18 @@
+// The common part of reading JSON strings: long texts with plain escapes, at the speed of copying.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kerf {
+
+// What the letter behind a backslash stands for; 0 for 'u' and for letters that JSON does not know.
+char PlainJsonEscape(char letter);
+
+// Appends to `out` what the front of `text` stands for and returns how many bytes that were. Stops
+// at quotes and at all that needs more than a glance: \u, control characters, unknown escapes, the
+// last few bytes. What it stopped at, and what is left, is the caller's.
+size_t UnescapeJson(std::string_view text, std::string& out);
+
+}  // namespace kerf
