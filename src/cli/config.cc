@@ -40,6 +40,10 @@ Status CheckValues(const Config& config) {
   if (config.prompts.empty() && config.language != "en" && config.language != "zh") {
     return refuse("language", "language must be en or zh, not '" + config.language + "'");
   }
+  if (config.task_type != "precision_only" && config.task_type != "profile") {
+    return refuse("task_type",
+                  "task_type must be precision_only or profile, not '" + config.task_type + "'");
+  }
   const auto check_model = [&](const std::string& key, const std::string& name) -> Status {
     if (name.empty() || config.presets.contains(name)) return {};
     const auto spec = llm::ParseModelSpec(name);

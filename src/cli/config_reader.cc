@@ -3,6 +3,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/suggest.h"
 
@@ -13,6 +14,12 @@ namespace {
 struct Refusal {
   std::string message;
 };
+
+bool IsVariableName(const std::string& text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
 
 class Reader {
  public:
@@ -100,6 +107,7 @@ class Reader {
       config_.language = Text(node);
     } else if (key == "prompts") {
       config_.prompts = ExpandHome(Text(node));
+      RefuseOutside(node, config_.prompts);
     } else if (key == "prices") {
       config_.prices = ExpandHome(Text(node));
     } else if (key == "task_type") {
@@ -110,6 +118,10 @@ class Reader {
         Refuse(node, "first must be synth or model");
       }
     } else if (key == "limit_steps" || key == "max_step") {
+      if (config_.origins.contains("limit_steps") &&
+          config_.origins["limit_steps"].starts_with(path_ + ":")) {
+        Refuse(member.at, "limit_steps and max_step are the same; keep one");
+      }
       config_.limit_steps = Count(node);
       return Note("limit_steps", node);
     } else if (key == "verify_timeout") {
@@ -159,14 +171,19 @@ class Reader {
 
   void TakeDocs(const std::string& role, const YAML::Node& node) {
     const std::string folder = ExpandHome(Text(node));
+    RefuseOutside(node, folder);
+    config_.docs_dir[role] = folder;
+    Note("docs_dir." + role, node);
+  }
+
+  // What lies elsewhere would be sent to a model.
+  void RefuseOutside(const YAML::Node& node, const std::string& folder) const {
     if (!trusted_ && (folder.starts_with('/') || folder.find("..") != std::string::npos)) {
       Refuse(node,
              "a folder outside of this one would be sent to a model; it is taken only from a "
              "file that is named: --config " +
                  path_);
     }
-    config_.docs_dir[role] = folder;
-    Note("docs_dir." + role, node);
   }
 
   void ReadProfile(const YAML::Node& node) {
@@ -224,6 +241,10 @@ class Reader {
       preset.api_base = Text(node);
     } else if (key == "api_key_env") {
       preset.api_key_env = Text(node);
+      // Not repeated: it may be the key itself.
+      if (!IsVariableName(preset.api_key_env)) {
+        Refuse(node, "api_key_env must be the name of a variable, such as MY_KEY, and never a key");
+      }
     } else if (key == "api_key") {
       Refuse(node, "keys do not belong into files: name the variable that holds it in api_key_env");
     } else if (key == "max_tokens") {

@@ -9,6 +9,7 @@
 #include "cli/render/output.h"
 #include "cli/render/step_text.h"
 #include "cli/render/table.h"
+#include "llm/endpoint.h"
 
 namespace kerf::cli {
 namespace {
@@ -20,7 +21,7 @@ struct Row {
 
 void AddPreset(const std::string& name, const Preset& preset, std::vector<Row>& rows) {
   std::string text = preset.provider + ":" + preset.model;
-  if (!preset.api_base.empty()) text += " at " + preset.api_base;
+  if (!preset.api_base.empty()) text += " at " + llm::ShownUrl(preset.api_base);
   if (!preset.api_key_env.empty()) {
     // Only whether there is one: a key is never printed.
     const bool set = ProcessVariable(preset.api_key_env).has_value();
@@ -57,7 +58,8 @@ std::vector<Row> Rows(const Config& config) {
   }
   for (const auto& [name, preset] : config.presets) AddPreset(name, preset, rows);
   for (const char* variable : {"OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"}) {
-    if (const auto value = ProcessVariable(variable)) rows.push_back({variable, *value});
+    if (const auto value = ProcessVariable(variable))
+      rows.push_back({variable, llm::ShownUrl(*value)});
   }
   for (const char* variable : {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}) {
     rows.push_back({variable, ProcessVariable(variable).has_value() ? "(set)" : ""});

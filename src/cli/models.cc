@@ -143,6 +143,13 @@ Status Models::Add(const std::string& name, const Config& config) {
   options.model = named.spec.value;
   options.output_tokens = named.endpoint.sampling.max_tokens.value_or(options.output_tokens);
   options.free = !IsEndpoint(named.spec.kind);
+  // Known now, and not only when every task has run its reference.
+  if (ledger_.limits().max_cost.has_value() && !options.free &&
+      !ledger_.prices().Find(options.model).has_value()) {
+    return InvalidInput("the price of model '" + options.model +
+                        "' is not known, so --max-cost cannot be kept; name a file with it "
+                        "(prices: in the configuration), or limit tokens: --max-tokens-total");
+  }
   only_synth_ = only_synth_ && named.spec.kind == llm::ModelKind::kSynth;
   providers_[name] =
       std::make_unique<llm::BudgetedProvider>(std::move(provider), ledger_, std::move(options));

@@ -87,6 +87,7 @@ Result<int> Run(const Args& args, Context& context) {
     return InvalidInput("--fork begins a new run, --resume continues one: choose");
   }
   KERF_ASSIGN_OR_RETURN(std::string log_dir, LogDir(args, config, specs.front(), context.fs));
+  if (args.Has("--resume")) TakeRecorded(args, log_dir, context.fs, config, specs);
   KERF_ASSIGN_OR_RETURN(Workshop shop,
                         SetUpRun(args, specs, std::move(config), std::move(log_dir), context));
   if (args.Has("--resume")) AddRecordedUse(shop, specs, context);

@@ -73,6 +73,26 @@ Status RefuseSecrets(const std::vector<TaskSpec>& specs, const trace::Redactor& 
 
 }  // namespace
 
+void TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
+                  std::vector<TaskSpec>& specs) {
+  for (TaskSpec& spec : specs) {
+    const auto then = conduct::LoadTaskRecord(fs, log_dir, spec.op_name, spec.task_id);
+    if (!then.ok()) continue;
+    const conduct::TaskOptions& was = then->options;
+    const std::string origin = "the record of " + spec.op_name + "/" + spec.task_id;
+    if (!args.Has("--task-type")) spec.task_type = config.task_type = was.spec.task_type;
+    if (!args.GetNumber("--limit-steps").has_value()) spec.limit_steps = was.rules.limit_steps;
+    if (!args.Has("--model") && !was.model.empty()) {
+      config.model = was.model;
+      config.origins["model"] = origin;
+    }
+    if (!args.GetNumber("--max-tokens-total").has_value() && was.max_tokens_total.has_value()) {
+      config.max_tokens_total = was.max_tokens_total;
+    }
+    if (!args.Has("--max-cost") && was.max_cost.has_value()) config.max_cost = was.max_cost;
+  }
+}
+
 void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context) {
   const auto ours = [&](const std::string& owner) {
     return std::any_of(specs.begin(), specs.end(), [&](const TaskSpec& spec) {
@@ -136,6 +156,8 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
                         ReadDocuments(context.fs, shop.config, "designer"));
   KERF_ASSIGN_OR_RETURN(options.coder_documents, ReadDocuments(context.fs, shop.config, "coder"));
   options.log_dir = shop.log_dir;
+  options.max_tokens_total = shop.config.max_tokens_total;
+  options.max_cost = shop.config.max_cost;
   options.model = shop.models->NameOf("");
   options.spec = std::move(spec);
   const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
@@ -147,6 +169,8 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
                           trace::ResolveAddress(context.fs, args.Get("--fork")));
     KERF_ASSIGN_OR_RETURN(auto playback, conduct::Playback::Read(context.fs, from.run_path, from.op,
                                                                  from.task, from.step));
+    if (from.step == 0)
+      return InvalidInput("--fork: steps are counted from 1; without a fork a run begins anew");
     if (from.step > playback.last_step()) {
       return NotFound(args.Get("--fork") + ": the task has " +
                       std::to_string(playback.last_step()) + " steps");
@@ -161,6 +185,13 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
     if (playback.ok()) {
       KERF_RETURN_IF_ERROR(CheckSameTask(options, context.fs));
       TakeRules(context.fs, shop.log_dir, op, task, options);
+      // What was done under a larger limit was done; the new one is for what comes.
+      options.live_limit = options.spec.limit_steps;
+      if (const auto then = conduct::LoadTaskRecord(context.fs, shop.log_dir, op, task);
+          then.ok()) {
+        options.rules.limit_steps = std::max(options.live_limit, then->options.rules.limit_steps);
+      }
+      KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
       return conduct::Task::Open(std::move(options), ports, std::move(*playback),
                                  conduct::PlaybackMode::kResume);
     }

@@ -49,6 +49,11 @@ Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Co
 Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop, TaskSpec spec,
                                                 Context& context);
 
+// What flags do not say is taken from the run that is resumed: whoever goes on with it need not
+// know how it was begun.
+void TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
+                  std::vector<TaskSpec>& specs);
+
 // What was used before a run was resumed counts against its limits.
 void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context);
 

@@ -3,6 +3,7 @@
 namespace kerf::llm {
 namespace {
 
+// No model writes so much; a server that goes on for ever would fill the memory.
 constexpr size_t kLongestBody = size_t{64} << 20;
 
 ErrorCode CodeOf(const ApiError& error) {
@@ -10,12 +11,6 @@ ErrorCode CodeOf(const ApiError& error) {
     case 401:
     case 403:
       return ErrorCode::kDenied;
-    case 404:
-      return ErrorCode::kNotFound;
-    case 400:
-    case 413:
-    case 422:
-      return ErrorCode::kInvalidInput;
     default:
       return ErrorCode::kUnavailable;
   }
@@ -62,8 +57,12 @@ Failure FromTransport(const HttpOutcome& outcome) {
 
 bool Answer::OnBody(std::string_view bytes) {
   if (mode_ == Mode::kUndecided) Decide(bytes);
+  received_ += bytes.size();
+  if (received_ > kLongestBody) {
+    too_long_ = true;
+    return false;
+  }
   if (mode_ == Mode::kStream) return reader_.Push(bytes);
-  if (body_.size() + bytes.size() > kLongestBody) return false;
   body_ += bytes;
   return true;
 }
@@ -94,6 +93,10 @@ std::optional<Failure> Judge(const Answer& answer, const HttpOutcome& outcome) {
     if (outcome.kind != HttpOutcome::Kind::kCancelled) {
       return FromApiError(ParseErrorBody(answer.status(), answer.body()));
     }
+  }
+  if (answer.too_long()) {
+    return Failure{ErrorClass::kPermanent, ErrorCode::kUnavailable,
+                   "the answer is longer than 64 MiB and does not end", ""};
   }
   const Decoded& decoded = answer.decoded();
   if (decoded.error.has_value()) return FromApiError(*decoded.error);

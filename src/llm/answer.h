@@ -35,6 +35,7 @@ class Answer {
   [[nodiscard]] const std::string& body() const { return body_; }
   [[nodiscard]] int status() const { return status_; }
   [[nodiscard]] bool no_json() const { return mode_ == Mode::kOther; }
+  [[nodiscard]] bool too_long() const { return too_long_; }
   [[nodiscard]] bool has_text() const {
     return !decoded().text.empty() || !decoded().reasoning.empty();
   }
@@ -50,6 +51,8 @@ class Answer {
   int status_ = 0;
   HttpHeaders headers_;
   std::string body_;
+  size_t received_ = 0;
+  bool too_long_ = false;
 };
 
 // What an attempt came to.

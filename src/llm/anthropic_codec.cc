@@ -114,7 +114,8 @@ class AnthropicCodec : public Codec {
   [[nodiscard]] const char* name() const override { return "anthropic"; }
 
   [[nodiscard]] std::string Url(const std::string& base_url) const override {
-    return base_url + (base_url.ends_with("/v1") ? "/messages" : "/v1/messages");
+    const bool versioned = base_url.substr(0, base_url.find('?')).ends_with("/v1");
+    return WithPath(base_url, versioned ? "/messages" : "/v1/messages");
   }
 
   [[nodiscard]] Headers RequestHeaders(const std::string& key) const override {

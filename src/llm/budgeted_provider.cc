@@ -48,23 +48,34 @@ std::vector<Charge> BudgetedProvider::Charges(const Result<Reply>& reply,
 }
 
 void BudgetedProvider::Ask(Request request, Done done) {
-  Result<Ledger::Hold> hold = ledger_.Reserve(
-      options_.model, Estimate(request), options_.free ? std::optional<int64_t>(0) : std::nullopt);
-  if (!hold.ok()) return done(std::move(hold).error());
+  // `spec` and `last` are lent for the time of Ask() only; whoever needs them waits for nobody.
+  const Usage estimate = Estimate(request);
+  const std::optional<int64_t> cost = options_.free ? std::optional<int64_t>(0) : std::nullopt;
+  const std::string owner = request.owner;
+  ledger_.ReserveOrWait(options_.model, estimate, cost, owner,
+                        [this, request = std::move(request),
+                         done = std::move(done)](Result<Ledger::Hold> hold) mutable {
+                          if (!hold.ok()) return done(std::move(hold).error());
+                          AskWith(*hold, std::move(request), std::move(done));
+                        });
+}
+
+void BudgetedProvider::AskWith(Ledger::Hold hold, Request request, Done done) {
   const std::shared_ptr<AttemptLog> attempts = AttemptLog::Attach(request);
   const std::string agent = request.agent;
   const std::string owner = request.owner;
-  inner_->Ask(std::move(request), [this, attempts, hold = *hold, agent, owner,
-                                   done = std::move(done)](Result<Reply> reply) {
-    const std::vector<Charge> charges = Charges(reply, attempts->list());
-    if (reply.ok()) {
-      const bool priced = !charges.back().cost.has_value();
-      reply->cost = ledger_.CostOf(charges);
-      if (priced && reply->cost.has_value()) reply->price_version = ledger_.prices().version();
-    }
-    ledger_.Settle(hold, agent, owner, charges, !reply.ok());
-    done(std::move(reply));
-  });
+  inner_->Ask(std::move(request),
+              [this, attempts, hold, agent, owner, done = std::move(done)](Result<Reply> reply) {
+                const std::vector<Charge> charges = Charges(reply, attempts->list());
+                if (reply.ok()) {
+                  const bool priced = !charges.back().cost.has_value();
+                  reply->cost = ledger_.CostOf(charges);
+                  if (priced && reply->cost.has_value())
+                    reply->price_version = ledger_.prices().version();
+                }
+                ledger_.Settle(hold, agent, owner, charges, !reply.ok());
+                done(std::move(reply));
+              });
 }
 
 }  // namespace kerf::llm

@@ -27,10 +27,14 @@ class BudgetedProvider : public Provider {
   BudgetedProvider(std::unique_ptr<Provider> inner, Ledger& ledger, Options options);
 
   void Ask(Request request, Done done) override;
-  void Stop() override { inner_->Stop(); }
+  void Stop() override {
+    ledger_.RefuseWaiting();
+    inner_->Stop();
+  }
   [[nodiscard]] std::string name() const override { return inner_->name(); }
 
  private:
+  void AskWith(Ledger::Hold hold, Request request, Done done);
   [[nodiscard]] Usage Estimate(const Request& request) const;
   [[nodiscard]] std::vector<Charge> Charges(const Result<Reply>& reply,
                                             std::vector<Attempt> attempts) const;

@@ -53,4 +53,11 @@ void WriteExtra(JsonWriter& json, const std::string& extra) {
   for (reader.BeginObject(); reader.NextKey(key) && reader.ReadRaw(raw);) json.Key(key).Raw(raw);
 }
 
+std::string WithPath(const std::string& base_url, const std::string& path) {
+  const size_t query = std::min(base_url.find('?'), base_url.size());
+  std::string url = base_url.substr(0, query);
+  while (url.ends_with('/')) url.pop_back();
+  return url + path + base_url.substr(query);
+}
+
 }  // namespace kerf::llm

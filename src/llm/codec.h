@@ -77,4 +77,7 @@ void ReadOptionalText(JsonReader& reader, std::string& out);
 // Writes the members of the JSON object `extra` that `json` lacks; see Codec::Body.
 void WriteExtra(JsonWriter& json, const std::string& extra);
 
+// The address of a call below the endpoint's; a query of the endpoint's stays behind it.
+std::string WithPath(const std::string& base_url, const std::string& path);
+
 }  // namespace kerf::llm

@@ -212,7 +212,10 @@ void HttpProvider::Calls::Record(Call& call, const Answer& answer, const HttpOut
   // What was under way when the user stopped it was read by the server, which counts that.
   const bool generated =
       answer.has_text() || decoded.finished || outcome.kind == HttpOutcome::Kind::kCancelled;
-  if (attempt.usage.source == Usage::Source::kNone && generated) {
+  // A count that cannot be is none: a limit on tokens must not depend on it.
+  const bool counted = attempt.usage.source != Usage::Source::kNone &&
+                       attempt.usage.input_total > 0 && attempt.usage.output_total >= 0;
+  if (!counted && generated) {
     attempt.usage = {
         .input_total = call.input_estimate,
         .output_total = EstimateTokens(decoded.text) + EstimateTokens(decoded.reasoning),

@@ -9,10 +9,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -61,6 +63,13 @@ class Ledger {
   // `known_cost`: without a table.
   Result<Hold> Reserve(const std::string& model, const Usage& estimate,
                        std::optional<int64_t> known_cost = std::nullopt);
+  // The same, but waits while only what is set aside for calls under way is in the way; those of
+  // tasks that have begun go first. `granted` is called once, perhaps before this returns.
+  using Granted = std::function<void(Result<Hold>)>;
+  void ReserveOrWait(const std::string& model, const Usage& estimate,
+                     std::optional<int64_t> known_cost, const std::string& owner, Granted granted);
+  // Those who wait get an error, and nobody waits any more.
+  void RefuseWaiting();
   // Replaces the hold by what was really used. Every hold is settled once.
   void Settle(const Hold& hold, const std::string& agent, const std::string& owner,
               const std::vector<Charge>& charges, bool failed);
@@ -79,6 +88,17 @@ class Ledger {
   [[nodiscard]] std::string ToJson() const;
 
  private:
+  struct Waiting {
+    Hold hold;
+    std::string owner;
+    Granted granted;
+  };
+
+  Result<Hold> HoldFor(const std::string& model, const Usage& estimate,
+                       std::optional<int64_t> known_cost) const;
+  // Called with mu_ held.
+  [[nodiscard]] Status Fits(const Hold& hold, const Hold& held) const;
+  std::vector<std::pair<Waiting, Result<Hold>>> TakeReady();
   void Book(Account& account, const std::vector<Charge>& charges, bool failed) const;
 
   const PriceTable prices_;
@@ -87,6 +107,8 @@ class Ledger {
   mutable std::mutex mu_;
   // Guarded by mu_.
   Hold held_;
+  std::vector<Waiting> waiting_;
+  bool closed_ = false;
   Account total_;
   std::map<std::string, Account> by_agent_;
   std::map<std::string, Account> by_owner_;

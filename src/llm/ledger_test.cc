@@ -209,5 +209,40 @@ TEST(BudgetedProvider, PricesByTheModelThatAnsweredWhenTheOneAskedForHasNoPrice)
   EXPECT_EQ(ledger.Total().unpriced_tokens, 0);
 }
 
+TEST(Ledger, WaitsForWhatIsOnlySetAside) {
+  Ledger ledger(PriceTable(), {.max_tokens_total = 100});
+  const auto ask = [&](const std::string& owner, int64_t tokens, std::vector<std::string>& log) {
+    ledger.ReserveOrWait("m", {.input_total = tokens}, 0, owner,
+                         [&log, owner](const Result<Ledger::Hold>& hold) {
+                           log.push_back(owner + (hold.ok() ? " goes" : " is refused"));
+                         });
+  };
+  std::vector<std::string> log;
+  const auto first = ledger.Reserve("m", {.input_total = 80}, 0);
+  ASSERT_TRUE(first.ok());
+  ask("new", 60, log);
+  ask("begun", 60, log);
+  ask("huge", 101, log);
+  EXPECT_EQ(log, std::vector<std::string>{"huge is refused"});
+  // It used 10 of the 80; a task that has cost something goes before one that has not.
+  ledger.Settle(*first, "coder", "begun", {{"m", {.input_total = 10}, 0}}, false);
+  EXPECT_EQ(log, (std::vector<std::string>{"huge is refused", "begun goes"}));
+  ledger.Settle({60, 0}, "coder", "begun", {{"m", {.input_total = 60}, 0}}, false);
+  EXPECT_EQ(log.back(), "new is refused") << "70 are used: 60 more will never fit";
+}
+
+TEST(Ledger, NobodyWaitsAfterAStop) {
+  Ledger ledger(PriceTable(), {.max_tokens_total = 100});
+  ASSERT_TRUE(ledger.Reserve("m", {.input_total = 80}, 0).ok());
+  int refused = 0;
+  const auto granted = [&](const Result<Ledger::Hold>& hold) { refused += hold.ok() ? 0 : 1; };
+  ledger.ReserveOrWait("m", {.input_total = 60}, 0, "a", granted);
+  EXPECT_EQ(refused, 0);
+  ledger.RefuseWaiting();
+  EXPECT_EQ(refused, 1);
+  ledger.ReserveOrWait("m", {.input_total = 60}, 0, "b", granted);
+  EXPECT_EQ(refused, 2);
+}
+
 }  // namespace
 }  // namespace kerf::llm

@@ -178,7 +178,7 @@ class OpenAiCodec : public Codec {
 
   // The base URL is used as it is: most end in /v1, some must not.
   [[nodiscard]] std::string Url(const std::string& base_url) const override {
-    return base_url + "/chat/completions";
+    return WithPath(base_url, "/chat/completions");
   }
 
   [[nodiscard]] Headers RequestHeaders(const std::string& key) const override {

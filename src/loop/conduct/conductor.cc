@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "artifact/verdict.h"
+
 namespace kerf::conduct {
 namespace {
 
@@ -111,6 +113,15 @@ void Conductor::TakeCheck(const TakenCheck& taken) {
 
 void Conductor::SkipCheck() { GoOn("it was not checked when it was recorded"); }
 
+void Conductor::CheckFailed() { GoOn(kNotChecked); }
+
+void Conductor::LimitTo(int64_t steps) {
+  rules_.limit_steps = steps;
+  if (need_.kind != Need::Kind::kStop && steps_ > steps) {
+    Stop(fmt::format("the limit of {} steps is reached", steps));
+  }
+}
+
 void Conductor::TakeVerdict(Attempt attempt) {
   attempt.code = code_;
   attempt.strategy = strategy_;
@@ -119,6 +130,9 @@ void Conductor::TakeVerdict(Attempt attempt) {
   reflection_.Add(std::move(attempt));
   if (passed) return AfterPass();
   const Attempt& failed = *reflection_.last();
+  if (failed.status == VerdictStatusName(VerdictStatus::kTaskUnfit)) {
+    return Stop("no code can mend the task: " + failed.summary);
+  }
   if (rules_.coder_only || !rules_.analyze_error) {
     return Go(ActionType::kFixCoder, "the verifier found: " + failed.status, "", log);
   }

@@ -19,6 +19,9 @@
 
 namespace kerf::conduct {
 
+// Why a check was left out, in the record of what followed.
+inline constexpr char kNotChecked[] = "it could not be checked";
+
 struct Rules {
   int64_t limit_steps = 10;
   bool coder_only = false;
@@ -80,6 +83,10 @@ class Conductor {
   // Instead of TakeCheck: a recording goes on without one, because its limit left no step for a
   // repair.
   void SkipCheck();
+  // Nobody could be asked: the verifier costs nothing, and knows better.
+  void CheckFailed();
+  // From now on; what was done before under a larger limit stays.
+  void LimitTo(int64_t steps);
   void TakeAnalysis(const TakenCheck& taken);
   void TakeVerdict(Attempt attempt);
   // Nothing more can be done: a budget is used up, the model cannot be reached, the user stopped.
@@ -93,7 +100,7 @@ class Conductor {
   void AfterPass();
   [[nodiscard]] std::string LimitReached(ActionType action) const;
 
-  const Rules rules_;
+  Rules rules_;
   Need need_;
   std::string design_;
   std::string code_;

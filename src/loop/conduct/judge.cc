@@ -111,16 +111,16 @@ void JudgePool::Work(const std::stop_token& stop) {
 }
 
 Status JudgePool::RunPrepare(const Job& job, const std::stop_token& stop) {
-  if (!verify::IsTestCode(job.spec.task_desc)) {
-    KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
-    return PrepareReference(std::move(task), options_.request, ports_);
-  }
+  const bool test = verify::IsTestCode(job.spec.task_desc);
+  const auto check = [&](const std::string& key, const device::Device& device) -> Status {
+    KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
+    const Status checked = test ? setup.drive->CheckLabel() : setup.verifier->CheckTask();
+    GiveBack(key, std::move(setup));
+    return checked;
+  };
+  if (!on_cpu_ && !test) return check(KeyOf(job.spec), devices_.example());
   KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
-  const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
-  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
-  Status checked = setup.drive->CheckLabel();
-  GiveBack(key, std::move(setup));
-  return checked;
+  return check(KeyOf(job.spec) + lease.device().id.ToString(), lease.device());
 }
 
 Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {

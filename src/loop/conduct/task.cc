@@ -269,14 +269,25 @@ void Task::Fail(const Error& error, const std::string& because) {
 
 Result<bool> Task::PlayOne() {
   const Need& need = conductor_.need();
-  if (need.kind == Need::Kind::kStop || divergence_.has_value()) return false;
+  if (divergence_.has_value()) return false;
   if (playback_.empty()) {
-    if (mode_ == PlaybackMode::kReplay) conductor_.Stop("the recording ends here");
+    if (options_.live_limit > 0) conductor_.LimitTo(options_.live_limit);
+    if (mode_ == PlaybackMode::kReplay && need.kind != Need::Kind::kStop) {
+      conductor_.Stop("the recording ends here");
+    }
+    return false;
+  }
+  if (need.kind == Need::Kind::kStop) {
+    if (mode_ == PlaybackMode::kReplay) {
+      Diverge(playback_.front().step, "recorded " +
+                                          std::string(ActionName(playback_.front().action)) +
+                                          ", now it ends (" + need.because + ")");
+    }
     return false;
   }
   const RecordedAnswer& answer = playback_.front();
-  if (need.kind == Need::Kind::kCheck && answer.kind != RecordKind::kConductor &&
-      mode_ != PlaybackMode::kReplay) {
+  // It was left out: nobody could be asked, or the limit of then left no step for a repair.
+  if (need.kind == Need::Kind::kCheck && answer.kind != RecordKind::kConductor) {
     conductor_.SkipCheck();
     return true;
   }
@@ -389,9 +400,13 @@ Status Task::TakeReply(Result<llm::Reply> reply) {
     return {};
   }
   if (!reply.ok()) {
-    error_ = reply.error();
-    KERF_RETURN_IF_ERROR(RecordFailure(*error_));
-    conductor_.Stop(AgentName() + " got no answer: " + error_->message);
+    KERF_RETURN_IF_ERROR(RecordFailure(reply.error()));
+    const bool stopped = reply.error().message.ends_with("stopped");
+    if (conductor_.need().kind == Need::Kind::kCheck && !stopped) {
+      conductor_.CheckFailed();
+      return {};
+    }
+    Fail(reply.error(), AgentName() + " got no answer");
     return {};
   }
   KERF_RETURN_IF_ERROR(RecordReply(*reply));

@@ -54,7 +54,11 @@ struct TaskOptions {
   std::string hardware;            // in words, for prompts
   std::string designer_documents;  // of the user's
   std::string coder_documents;
-  std::string model;               // as the user named it, for records
+  std::string model;  // as the user named it, for records
+  // Of the whole run; kept so that whoever resumes it need not repeat them.
+  std::optional<int64_t> max_tokens_total;
+  std::optional<double> max_cost;
+  int64_t live_limit = 0;          // of steps once a recording is played; 0: that of the rules
   size_t reflection_bytes = 8192;  // of a prompt
   size_t log_bytes = 12288;        // of a verifier's log in a prompt
 };

@@ -19,7 +19,7 @@ std::string RecordPath(const std::string& log_dir, const std::string& op, const 
 Status SaveTaskRecord(FileSystem& fs, const TaskOptions& options, const std::string& language) {
   const TaskSpec& spec = options.spec;
   const Rules& rules = options.rules;
-  const Json document = {
+  Json document = {
       {"format", "kerf-task"},
       {"version", 1},
       {"op_name", spec.op_name},
@@ -40,6 +40,8 @@ Status SaveTaskRecord(FileSystem& fs, const TaskOptions& options, const std::str
       {"designer_documents", options.designer_documents},
       {"coder_documents", options.coder_documents},
   };
+  if (options.max_tokens_total) document["max_tokens_total"] = *options.max_tokens_total;
+  if (options.max_cost) document["max_cost"] = *options.max_cost;
   const std::string path = RecordPath(options.log_dir, spec.op_name, spec.task_id);
   KERF_RETURN_IF_ERROR(fs.CreateDirs(ParentPath(path)));
   return WriteFileAtomic(fs, path,
@@ -80,6 +82,12 @@ Result<TaskRecord> LoadTaskRecord(FileSystem& fs, const std::string& log_dir, co
     document.at("model").get_to(record.options.model);
     document.at("hardware").get_to(record.options.hardware);
     document.at("language").get_to(record.language);
+    if (document.contains("max_tokens_total")) {
+      record.options.max_tokens_total = document.at("max_tokens_total").get<int64_t>();
+    }
+    if (document.contains("max_cost")) {
+      record.options.max_cost = document.at("max_cost").get<double>();
+    }
     record.options.designer_documents = document.value("designer_documents", "");
     record.options.coder_documents = document.value("coder_documents", "");
     return record;

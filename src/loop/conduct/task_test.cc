@@ -191,6 +191,65 @@ TEST(Driver, PreparesATaskOnce) {
   EXPECT_EQ(world.judge().prepared(), 1U);
 }
 
+TEST(Task, VerifiesCodeThatNobodyCouldCheck) {
+  constexpr char kNoChecks[] = R"({"per_owner": true, "replies": [
+   {"agent": "aul_designer", "json": {"code": "design", "description": "d"}},
+   {"agent": "cpp_coder", "json": {"code": "// 1", "description": "d"}},
+   {"agent": "conductor_check", "error": {"code": "unavailable", "message": "down"}, "repeat": true}]})";
+  World world({{VerdictStatus::kPassed, "", "passed", ""}}, kNoChecks);
+  TaskOptions options = World::Options("logs");
+  options.rules.improve = false;
+  options.spec.task_type = "precision_only";
+  const auto outcome = world.Run(Task::Open(options, world.Ports()));
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->success) << outcome->because;
+  // And the recording can be played again.
+  auto playback = Playback::Read(world.fs(), "logs", "relu", "0", -1);
+  ASSERT_TRUE(playback.ok());
+  World other({{VerdictStatus::kPassed, "", "passed", ""}}, kNoChecks);
+  const auto replayed =
+      other.Run(Task::Open(options, world.Ports(), std::move(*playback), PlaybackMode::kReplay));
+  ASSERT_TRUE(replayed.ok()) << replayed.error().message;
+  EXPECT_FALSE(replayed->divergence.has_value()) << *replayed->divergence;
+}
+
+TEST(Task, EndsWhenNoCodeCanMendTheTask) {
+  World world({{VerdictStatus::kTaskUnfit, "no_influence", "zeros would pass", ""}});
+  const auto outcome = world.Start("logs");
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->because, "no code can mend the task: zeros would pass");
+  EXPECT_EQ(world.judge().asked(), 1U);
+}
+
+TEST(Task, SmallerLimitTakesNoRecordedKernelAway) {
+  World world;
+  const auto before = world.Start("logs");
+  ASSERT_TRUE(before.ok() && before->success) << before->because;
+  auto playback = Playback::Read(world.fs(), "logs", "relu", "0", -1);
+  ASSERT_TRUE(playback.ok());
+  TaskOptions options = World::Options("logs");
+  options.live_limit = 2;
+  const auto after =
+      world.Run(Task::Open(options, world.Ports(), std::move(*playback), PlaybackMode::kResume));
+  ASSERT_TRUE(after.ok()) << after.error().message;
+  EXPECT_TRUE(after->success) << after->because;
+  EXPECT_EQ(after->best->code, before->best->code);
+}
+
+TEST(Task, ReplayTellsOfRecordsItDidNotComeTo) {
+  World world;
+  ASSERT_TRUE(world.Start("logs").ok());
+  auto playback = Playback::Read(world.fs(), "logs", "relu", "0", -1);
+  ASSERT_TRUE(playback.ok());
+  TaskOptions options = World::Options("logs");
+  options.rules.limit_steps = 4;
+  World judge;
+  const auto replayed =
+      judge.Run(Task::Open(options, world.Ports(), std::move(*playback), PlaybackMode::kReplay));
+  ASSERT_TRUE(replayed.ok()) << replayed.error().message;
+  EXPECT_TRUE(replayed->divergence.has_value());
+}
+
 TEST(Task, KeepsARightKernelThatTheMachineWasTooNoisyToMeasure) {
   const FakeVerdict noisy{VerdictStatus::kSuspicious, "unstable", "too noisy", "", 9.9};
   World world({noisy, noisy, noisy});

@@ -174,14 +174,6 @@ Result<VerifySetup> SetUpTestVerification(std::string test, std::string label,
   return setup;
 }
 
-Status PrepareReference(task::TaskFile task, const VerifyRequest& request,
-                        const VerifyPorts& ports) {
-  VerifySetup setup;
-  setup.task = std::move(task);
-  KERF_ASSIGN_OR_RETURN(const Prepared prepared, Prepare(request, setup, ports));
-  return {};
-}
-
 Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
                                       const device::Device* device, const VerifyPorts& ports) {
   const int64_t begin = ports.clock.MonotonicNanos();

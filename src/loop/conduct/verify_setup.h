@@ -63,11 +63,6 @@ Result<VerifySetup> SetUpTestVerification(std::string test, std::string label,
                                           const VerifyRequest& request,
                                           const device::Device* device, const VerifyPorts& ports);
 
-// Runs the reference into the cache, where SetUpVerification() finds it. It needs no device but the
-// CPU: whoever does this first holds a GPU only for what runs on it.
-Status PrepareReference(task::TaskFile task, const VerifyRequest& request,
-                        const VerifyPorts& ports);
-
 // As CUDA_VISIBLE_DEVICES takes it.
 std::string CudaName(const device::Device& device);
 

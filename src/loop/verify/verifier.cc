@@ -117,6 +117,12 @@ Status Verifier::WorkAhead(const Candidate& candidate) {
   return {};
 }
 
+Status Verifier::CheckTask() {
+  const std::vector<Unfitness>& found = FindTaskUnfitness();
+  if (found.empty()) return {};
+  return InvalidInput("the task is not fit: " + found.front().text);
+}
+
 void Verifier::UseDevice(const std::string& cuda_device) {
   if (options_.cuda_device == cuda_device) return;
   options_.cuda_device = cuda_device;

@@ -77,6 +77,8 @@ class Verifier {
   // What needs no device: compiles the candidate into the cache and finds out whether the task can
   // tell right from wrong. Verify() then holds the device only for what runs on it.
   Status WorkAhead(const Candidate& candidate);
+  // kInvalidInput when the task cannot tell right from wrong: no candidate could pass.
+  Status CheckTask();
   // The device of the next verdict, as CUDA_VISIBLE_DEVICES names it. Of the kind it was made for.
   void UseDevice(const std::string& cuda_device);
 
