@@ -1,17 +1,14 @@
 // kerf verify: is this candidate right, and how fast is it?
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <thread>
 #include <utility>
 
-#include "base/json_writer.h"
 #include "cli/build_info.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/verdict_text.h"
 #include "cli/verify_input.h"
+#include "cli/verify_stream.h"
 #include "loop/conduct/devices.h"
 #include "loop/conduct/verify_setup.h"
 #include "loop/verify/keep_project.h"
@@ -38,60 +35,6 @@ Result<VerifyRequest> ParseRequest(const Args& args) {
   if (threads < 1 || threads > 4096) return InvalidInput("--threads takes 1 to 4096");
   request.threads = static_cast<int>(threads);
   return request;
-}
-
-// Lines from a descriptor, one at a time, without waiting for more than the next one.
-class LineReader {
- public:
-  explicit LineReader(int fd) : fd_(fd) {}
-  // False at the end.
-  Result<bool> Next(std::string& line) {
-    constexpr size_t kMost = size_t{64} << 20;
-    for (;;) {
-      const size_t end = buffer_.find('\n', begin_);
-      if (end != std::string::npos) {
-        line = buffer_.substr(begin_, end - begin_);
-        begin_ = end + 1;
-        return true;
-      }
-      buffer_.erase(0, begin_);
-      begin_ = 0;
-      if (buffer_.size() > kMost)
-        return InvalidInput("a line on standard input is longer than 64 MiB");
-      char bytes[65536];
-      const ssize_t n = ::read(fd_, bytes, sizeof bytes);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return ErrnoError("read", "standard input", errno);
-      if (n == 0) {
-        line = std::exchange(buffer_, "");
-        return !line.empty();
-      }
-      buffer_.append(bytes, static_cast<size_t>(n));
-    }
-  }
-
- private:
-  const int fd_;
-  std::string buffer_;
-  size_t begin_ = 0;
-};
-
-std::string ErrorLine(const std::string& id, const Error& error) {
-  std::string line;
-  JsonWriter json(line);
-  json.BeginObject().Key("id").Raw(id).Key("ok").Bool(false).Key("error").BeginObject();
-  json.Key("code").String(ErrorCodeName(error.code)).Key("message").String(error.message);
-  json.EndObject().EndObject().EndLine();
-  return line;
-}
-
-std::string VerdictLine(const std::string& id, const Verdict& verdict) {
-  std::string line;
-  JsonWriter json(line);
-  json.BeginObject().Key("id").Raw(id).Key("ok").Bool(true).Key("verdict").Raw(
-      VerdictJson(verdict));
-  json.EndObject().EndLine();
-  return line;
 }
 
 conduct::VerifyPorts Ports(Context& context) {
@@ -137,28 +80,45 @@ Result<Bench> SetUp(const Args& args, const VerifyRequest& request, Context& con
   return bench;
 }
 
-// Verdicts for candidates as they come; one answer for each line, at once.
-Result<int> JudgeStream(const Args& args, Context& context) {
-  KERF_ASSIGN_OR_RETURN(const VerifyRequest request, ParseRequest(args));
-  KERF_ASSIGN_OR_RETURN(const Bench bench, SetUp(args, request, context));
-  const VerifySetup& setup = bench.setup;
-  LineReader reader(context.stdin_fd);
-  std::string line;
-  bool all_passed = true;
-  for (;;) {
-    KERF_ASSIGN_OR_RETURN(const bool more, reader.Next(line));
-    if (!more) break;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const StreamedCandidate streamed =
-        ParseStreamedCandidate(context.fs, line, args.Get("--impl"), setup.task.op_name);
-    const Result<Verdict> verdict = streamed.candidate.ok()
-                                        ? setup.verifier->Verify(*streamed.candidate)
-                                        : Result<Verdict>(streamed.candidate.error());
-    context.out.Data(verdict.ok() ? VerdictLine(streamed.id, *verdict)
-                                  : ErrorLine(streamed.id, verdict.error()));
-    all_passed = all_passed && verdict.ok() && verdict->passed();
-    KERF_RETURN_IF_ERROR(context.out.Flush());
+// One verifier for one candidate at a time, unless told otherwise: what is measured has the machine
+// for itself, and a GPU has one owner. Triton's interpreter uses one processor.
+Result<int> StreamJobs(const Args& args, const VerifyRequest& request) {
+  const bool alone = request.profile || request.backend != "cpu";
+  const auto wanted = args.GetNumber("--jobs");
+  if (wanted.has_value() && (*wanted < 1 || *wanted > 64)) {
+    return InvalidInput("--jobs takes 1 to 64");
   }
+  if (alone && wanted.value_or(1) > 1) {
+    return InvalidInput("--jobs: with --profile or a GPU candidates are judged one at a time");
+  }
+  const bool interpreted = args.Get("--impl") == "triton" && !alone;
+  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return static_cast<int>(wanted.value_or(interpreted ? std::min(processors, 4) : 1));
+}
+
+Result<int> JudgeStream(const Args& args, Context& context) {
+  KERF_ASSIGN_OR_RETURN(VerifyRequest request, ParseRequest(args));
+  KERF_ASSIGN_OR_RETURN(const int jobs, StreamJobs(args, request));
+  if (!args.GetNumber("--threads").has_value()) {
+    request.threads = std::max(1, request.threads / jobs);
+  }
+  KERF_ASSIGN_OR_RETURN(Bench bench, SetUp(args, request, context));
+  const std::string op_name = bench.setup.task.op_name;
+  std::vector<VerifySetup> setups;
+  setups.push_back(std::move(bench.setup));
+  while (static_cast<int>(setups.size()) < jobs) {
+    KERF_ASSIGN_OR_RETURN(Bench another, SetUp(args, request, context));
+    setups.push_back(std::move(another.setup));
+  }
+  std::vector<StreamVerify> verify;
+  for (const VerifySetup& setup : setups) {
+    verify.emplace_back([&](const Candidate& candidate) { return setup.Verify(candidate); });
+  }
+  const auto parse = [&](const std::string& line) {
+    return ParseStreamedCandidate(context.fs, line, args.Get("--impl"), op_name);
+  };
+  KERF_ASSIGN_OR_RETURN(const bool all_passed,
+                        VerifyStream(context.stdin_fd, parse, verify, context.out));
   return all_passed ? kExitDone : kExitNegative;
 }
 
@@ -294,6 +254,10 @@ Verb VerifyVerb() {
                  .value_name = "DIR",
                  .help = "leave task, candidate and a script that runs both without kerf"},
                 {.name = "--stdin", .help = "judge candidates from standard input"},
+                {.name = "--jobs",
+                 .value_name = "N",
+                 .help = "with --stdin: candidates judged at once; else 1, with triton up to 4",
+                 .number = true},
                 JsonFlag()},
       .examples = {{"kerf verify examples/tasks/softmax_torch.py softmax.cc", "a C++ candidate"},
                    {"kerf verify task.py kernel.cc --keep kept", "then: python3 kept/verify_*.py"}},

@@ -95,8 +95,8 @@ class VerifyCommand : public ::testing::Test {
     return verdict.at("status").get<std::string>() + (reason.empty() ? "" : "/" + reason);
   }
 
-  std::vector<Json> Stream(const std::string& input, int exit_code) {
-    Command command = MakeCommand({kRelu, "--stdin", "--impl", "cpp"});
+  std::vector<Json> Stream(const std::string& input, int exit_code, const char* jobs = "1") {
+    Command command = MakeCommand({kRelu, "--stdin", "--impl", "cpp", "--jobs", jobs});
     command.input = input;
     const ProcessOutcome outcome = Run(command);
     EXPECT_EQ(outcome.exit_code, exit_code) << outcome.stderr_text;
@@ -124,6 +124,28 @@ TEST_F(VerifyCommand, FailsAWrongOneAndShowsWhere) {
   EXPECT_THAT(outcome.stdout_text, HasSubstr("wrong_value (value)"));
   EXPECT_THAT(outcome.stdout_text, HasSubstr("[0, 70]: expected"));
   EXPECT_THAT(outcome.stdout_text, HasSubstr("got 5"));
+}
+
+TEST_F(VerifyCommand, AnswersInOrderWhenSeveralAreJudgedAtOnce) {
+  std::string input;
+  for (int i = 0; i < 12; ++i) {
+    // Every third is wrong, every fourth is no candidate at all.
+    const Json line =
+        i % 4 == 3
+            ? Json{{"id", i}}
+            : Json{{"id", i},
+                   {"source", (i % 3 == 2 ? kWrong : kRight) + ("\n// " + std::to_string(i))}};
+    input += line.dump() + "\n";
+  }
+  const std::vector<Json> answers = Stream(input, 1, "3");
+  ASSERT_EQ(answers.size(), 12U);
+  for (int i = 0; i < 12; ++i) {
+    const Json& answer = answers[static_cast<size_t>(i)];
+    EXPECT_EQ(answer["id"], i);
+    EXPECT_EQ(answer["ok"], i % 4 != 3) << answer.dump().substr(0, 300);
+    if (i % 4 == 3) continue;
+    EXPECT_EQ(answer["verdict"]["passed"], i % 3 != 2);
+  }
 }
 
 // docs/formats/verdict.md, "Fields".
