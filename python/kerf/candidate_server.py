@@ -220,7 +220,7 @@ class Child:
                 call = Call(*fds)
                 arguments = self.entry.arguments(call)
                 self.prepared = (call, arguments, self.entry(call, arguments))
-                self.side.flush_cache()
+                self.side.flush_cache(timed=kind == MAP)
             except BaseException as error:  # noqa: BLE001
                 self.reply(RAISED, command, self.explain(error))
                 return

@@ -26,6 +26,7 @@ import json
 import os
 import platform
 import sys
+import traceback
 
 # Run as a file, so that the path holds this folder's parent and not the folder, whose names are common ones.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -165,6 +166,11 @@ def main(argv):
     except TaskError as error:
         write_json(os.path.join(out, "error.json"),
                    {"stage": error.stage, "message": error.message, "line": error.line, "traceback": error.trace})
+        return 1
+    except Exception as error:  # not the task's fault, and it must not look so
+        write_json(os.path.join(out, "error.json"),
+                   {"stage": "kerf", "message": f"{type(error).__name__}: {error}"[:500], "line": 0,
+                    "traceback": traceback.format_exc()[-4000:]})
         return 1
     return 0
 

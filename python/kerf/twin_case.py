@@ -35,7 +35,7 @@ def has_order(values):
     pairs = [(i - 1, i) for i in range(1, min(values.count, LOOKS)) if i % row]
     if all(values[a] <= values[b] for a, b in pairs) or all(values[a] >= values[b] for a, b in pairs):
         return True
-    if len(values.shape) < 2 or values.shape[-2] != row:
+    if len(values.shape) < 2 or values.shape[-2] != values.shape[-1] or row != values.shape[-1]:
         return False
     matrix = range(min(row * row, LOOKS))
     return all(values[i] == values[i % row * row + i // row] for i in matrix)

@@ -105,6 +105,8 @@ std::string MachineText(const std::string& backend) {
 Result<Config> BenchConfig(const Args& args, FileSystem& fs) {
   KERF_ASSIGN_OR_RETURN(Config config, RunConfig(args, fs));
   config.task_type = "profile";
+  // What is measured is the model.
+  if (config.first.empty()) config.first = "model";
   return config;
 }
 

@@ -30,12 +30,16 @@ struct Config {
   std::map<std::string, Preset> presets;
   std::string log_dir = "kerf_logs";
   std::string language = "en";
-  std::string prompts;  // a folder; empty: kerf's own
+  std::string prompts;                          // a folder; empty: kerf's own
+  std::string prices;                           // a file beside kerf's own
+  std::map<std::string, std::string> docs_dir;  // "designer", "coder" → a folder
   std::string task_type = "precision_only";
+  std::string first;  // "synth", "model": who writes the first candidate; empty: synth to be beaten
   int64_t limit_steps = 10;
   int64_t jobs = 0;  // 0: from the machine
   std::optional<int64_t> max_tokens_total;
   std::optional<double> max_cost;  // dollars
+  int64_t verify_timeout = 0;      // seconds of one call of a candidate; 0: from the reference
   // AIKG's. kerf decides itself how often it measures (docs/timing.md), and says so when these are
   // set.
   std::optional<int64_t> run_times;

@@ -34,7 +34,9 @@ std::vector<Row> Rows(const Config& config) {
                            {"log_dir", config.log_dir},
                            {"language", config.language},
                            {"prompts", config.prompts},
+                           {"prices", config.prices},
                            {"task_type", config.task_type},
+                           {"first", config.first},
                            {"limit_steps", std::to_string(config.limit_steps)},
                            {"jobs", config.jobs == 0 ? "" : std::to_string(config.jobs)}};
   rows.push_back({"max_tokens_total", config.max_tokens_total.has_value()
@@ -47,6 +49,9 @@ std::vector<Row> Rows(const Config& config) {
   };
   rows.push_back({"profile_settings.run_times", times(config.run_times)});
   rows.push_back({"profile_settings.warmup_times", times(config.warmup_times)});
+  rows.push_back(
+      {"verify_timeout", config.verify_timeout == 0 ? "" : std::to_string(config.verify_timeout)});
+  for (const auto& [role, folder] : config.docs_dir) rows.push_back({"docs_dir." + role, folder});
   for (const auto& [agent, model] : config.agent_model_config) {
     rows.push_back({"agent_model_config." + agent, model});
   }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fake_file_system.h"
+#include "cli/documents.h"
 
 namespace kerf::cli {
 namespace {
@@ -35,6 +36,54 @@ TEST(Config, TakesAikgsKeys) {
   EXPECT_EQ(config->presets.at("fast").api_key_env, "MY_KEY");
   EXPECT_EQ(config->presets.at("fast").sampling.temperature, 0.2);
   EXPECT_EQ(config->origins.at("log_dir"), "c.yaml:2");
+}
+
+TEST(Config, TakesAikgsModelFileAsItIs) {
+  const auto config = Load(
+      "default_preset: vllm_fast\n"
+      "vllm_fast:\n  api_base: 'http://localhost:8001/v1'\n  model: m\n  max_tokens: 8192\n"
+      "deepseek_r1_default: {api_base: 'https://api.example.org/beta/', model: r, api_key_env: "
+      "K}\n");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->model, "vllm_fast");
+  EXPECT_EQ(config->presets.at("vllm_fast").sampling.max_tokens, 8192);
+  EXPECT_EQ(config->presets.at("deepseek_r1_default").model, "r");
+}
+
+TEST(Config, TakesDocumentsAndTheTimeLimit) {
+  const auto config = Load(
+      "docs_dir: {designer: d/design, coder: d/code, sketch: d/sketch}\nverify_timeout: 300\n");
+  ASSERT_TRUE(config.ok()) << config.error().message;
+  EXPECT_EQ(config->docs_dir.at("designer"), "d/design");
+  EXPECT_EQ(config->docs_dir.size(), 2U);
+  EXPECT_EQ(config->verify_timeout, 300);
+  EXPECT_EQ(Load("docs_dir: d\n")->docs_dir.at("coder"), "d");
+  EXPECT_NE(Refusal("docs_dir: {codr: d}\n").find("did you mean coder?"), std::string::npos);
+}
+
+TEST(Config, ReadsTheDocumentsOfARole) {
+  FakeFileSystem fs;
+  ASSERT_TRUE(fs.CreateDirs("d").ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "d/b.md", "second").ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "d/a.txt", "first\n").ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "d/c.bin", "no").ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "c.yaml", "docs_dir: {coder: d, designer: absent}\n").ok());
+  const auto config = LoadConfig(fs, "c.yaml", NoVariable);
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(ReadDocuments(fs, *config, "coder").value(),
+            "## a.txt\n\nfirst\n\n## b.md\n\nsecond\n");
+  const auto absent = ReadDocuments(fs, *config, "designer");
+  ASSERT_FALSE(absent.ok());
+  EXPECT_EQ(absent.error().message.rfind("c.yaml:1: docs_dir.designer", 0), 0U)
+      << absent.error().message;
+  ASSERT_TRUE(WriteFileAtomic(fs, "d/large.md", std::string(300 << 10, 'x')).ok());
+  EXPECT_FALSE(ReadDocuments(fs, *config, "coder").ok());
+}
+
+TEST(Config, RefusesAKeyThatIsThereTwice) {
+  EXPECT_EQ(Refusal("jobs: 2\nmodel: synth\njobs: 3\n"),
+            "c.yaml:3: 'jobs' is there twice; the first is in line 1");
+  EXPECT_NE(Refusal("presets:\n  a: {model: m}\n  a: {model: n}\n"), "");
 }
 
 TEST(Config, RefusesUnknownKeysWithTheNearestRightOne) {
@@ -78,6 +127,15 @@ TEST(Config, FileInTheWorkingFolderMayNotSayWhereKeysGo) {
     const auto config = LoadConfig(fs, "", NoVariable);
     ASSERT_FALSE(config.ok());
     EXPECT_NE(config.error().message.find("--config kerf.yaml"), std::string::npos);
+    EXPECT_TRUE(LoadConfig(fs, "kerf.yaml", NoVariable).ok());
+  }
+}
+
+TEST(Config, FileInTheWorkingFolderMayNotSendOtherFolders) {
+  FakeFileSystem fs;
+  for (const char* folder : {"/home/me", "../elsewhere"}) {
+    ASSERT_TRUE(WriteFileAtomic(fs, "kerf.yaml", std::string("docs_dir: ") + folder + "\n").ok());
+    EXPECT_FALSE(LoadConfig(fs, "", NoVariable).ok());
     EXPECT_TRUE(LoadConfig(fs, "kerf.yaml", NoVariable).ok());
   }
 }

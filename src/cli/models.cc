@@ -14,6 +14,7 @@
 #include "llm/rate_limiter.h"
 #include "llm/recorded_provider.h"
 #include "llm/scripted_provider.h"
+#include "loop/conduct/first_candidate.h"
 #include "resource/resource.h"
 
 namespace kerf::cli {
@@ -21,11 +22,17 @@ namespace {
 
 constexpr char kDefaultModel[] = "synth";
 
-Result<llm::PriceTable> OwnPrices() {
+// kerf's own, and those of the user's file, which win.
+Result<llm::PriceTable> Prices(FileSystem& fs, const std::string& path) {
+  llm::PriceTable prices;
   for (const resource::File& file : resource::Files("prices/models.json")) {
-    return llm::PriceTable::Parse(file.bytes, std::string(file.path));
+    KERF_ASSIGN_OR_RETURN(prices, llm::PriceTable::Parse(file.bytes, std::string(file.path)));
   }
-  return llm::PriceTable();
+  if (path.empty()) return prices;
+  KERF_ASSIGN_OR_RETURN(const std::string text, fs.ReadFile(path));
+  KERF_ASSIGN_OR_RETURN(const llm::PriceTable more, llm::PriceTable::Parse(text, path));
+  prices.Add(more);
+  return prices;
 }
 
 llm::BudgetLimits Limits(const Config& config) {
@@ -143,7 +150,7 @@ Status Models::Add(const std::string& name, const Config& config) {
 }
 
 Result<std::unique_ptr<Models>> Models::Make(const Config& config, const Ports& ports) {
-  KERF_ASSIGN_OR_RETURN(llm::PriceTable prices, OwnPrices());
+  KERF_ASSIGN_OR_RETURN(llm::PriceTable prices, Prices(ports.fs, config.prices));
   std::unique_ptr<Models> models(new Models(ports, std::move(prices), Limits(config)));
   models->default_ = config.model.empty() ? kDefaultModel : config.model;
   models->name_of_ = config.agent_model_config;
@@ -151,7 +158,21 @@ Result<std::unique_ptr<Models>> Models::Make(const Config& config, const Ports& 
   for (const auto& [agent, name] : models->name_of_) {
     KERF_RETURN_IF_ERROR(models->Add(name, config));
   }
+  KERF_RETURN_IF_ERROR(models->LetSynthBegin(config));
   return models;
+}
+
+Status Models::LetSynthBegin(const Config& config) {
+  if (only_synth_ || config.first == "model") return {};
+  if (config.first.empty()) {
+    KERF_ASSIGN_OR_RETURN(const Named named, Resolve(default_, config));
+    if (config.task_type != "profile" || !IsEndpoint(named.spec.kind)) return {};
+  }
+  KERF_RETURN_IF_ERROR(Add(kDefaultModel, config));
+  first_ = std::make_unique<conduct::FirstCandidate>(
+      *providers_.at(kDefaultModel),
+      [this](const std::string& agent) -> llm::Provider& { return *providers_.at(NameOf(agent)); });
+  return {};
 }
 
 const std::string& Models::NameOf(const std::string& agent) const {
@@ -159,7 +180,9 @@ const std::string& Models::NameOf(const std::string& agent) const {
   return found == name_of_.end() ? default_ : found->second;
 }
 
-llm::Provider& Models::Of(const std::string& agent) { return *providers_.at(NameOf(agent)); }
+llm::Provider& Models::Of(const std::string& agent) {
+  return first_ != nullptr ? *first_ : *providers_.at(NameOf(agent));
+}
 
 void Models::Stop() {
   for (const auto& [name, provider] : providers_) provider->Stop();

@@ -51,6 +51,7 @@ class Models {
 
   Models(const Ports& ports, llm::PriceTable prices, llm::BudgetLimits limits);
   Status Add(const std::string& name, const Config& config);
+  Status LetSynthBegin(const Config& config);
   Result<std::unique_ptr<llm::Provider>> MakeProvider(const llm::ModelSpec& spec,
                                                       const llm::EndpointConfig& config);
   Result<std::unique_ptr<llm::Provider>> MakeEndpoint(const llm::ModelSpec& spec,
@@ -64,6 +65,8 @@ class Models {
   std::unique_ptr<Network> network_;
   conduct::SynthProvider* synth_ = nullptr;  // in providers_, when it is used
   std::map<std::string, std::unique_ptr<llm::Provider>> providers_;  // by name
+  // Before all of them, when the synthesizer writes the first candidates.
+  std::unique_ptr<llm::Provider> first_;
 };
 
 }  // namespace kerf::cli

@@ -32,6 +32,10 @@ void OptimizeView::Answered(const optimize::Line& line, const llm::Reply& /*repl
 
 void OptimizeView::Judging(const optimize::Line& line) { Doing(line, "verifying"); }
 
+void OptimizeView::Waiting(const optimize::Line& line, const std::string& what) {
+  Doing(line, what);
+}
+
 void OptimizeView::Judged(const optimize::Line& line) {
   const optimize::Trial& trial = line.trial();
   doing_.erase(line.name());

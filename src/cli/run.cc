@@ -8,6 +8,7 @@
 #include "cli/run_setup.h"
 #include "cli/run_view.h"
 #include "loop/conduct/driver.h"
+#include "loop/conduct/failed_calls.h"
 #include "loop/conduct/reference_writer.h"
 #include "loop/conduct/task_record.h"
 #include "trace/reader.h"
@@ -77,7 +78,9 @@ Status WriteSentences(const Args& args, Workshop& shop, std::vector<TaskSpec>& s
 
 Result<int> Run(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Config config, RunConfig(args, context.fs));
-  KERF_ASSIGN_OR_RETURN(std::vector<TaskSpec> specs, RunSpecs(args, config, context.fs));
+  KERF_ASSIGN_OR_RETURN(RunTasks wanted, RunSpecs(args, config, context.fs));
+  for (const std::string& why : wanted.skipped) context.out.Note("skipped: " + why);
+  std::vector<TaskSpec>& specs = wanted.specs;
   KERF_RETURN_IF_ERROR(CheckOutput(args, specs.size(), context.fs));
   if (args.Has("--fork") && specs.size() > 1) return InvalidInput("--fork takes one task");
   if (args.Has("--fork") && args.Has("--resume")) {
@@ -94,11 +97,6 @@ Result<int> Run(const Args& args, Context& context) {
     tasks.push_back(std::move(task));
   }
   KERF_ASSIGN_OR_RETURN(const auto judge, MakeJudge(args, shop.config, specs, context));
-  if (specs.size() == 1 && !shop.models->only_synth()) {
-    context.out.Progress("running the reference");
-    KERF_RETURN_IF_ERROR(judge->PrepareTask(specs.front()));
-    context.out.Progress("");
-  }
   context.out.Note("kerf run: " + shop.log_dir + ", model " + shop.models->NameOf(""));
 
   RunView view(context.out, context.clock, shop.models->ledger(), tasks.size());
@@ -106,7 +104,7 @@ Result<int> Run(const Args& args, Context& context) {
   bool stopping = false;
   conduct::Driver driver(
       [&](const std::string& agent) -> llm::Provider& { return shop.models->Of(agent); }, *judge,
-      view);
+      view, {.prepare = !shop.models->only_synth()});
   const std::vector<conduct::TaskOutcome> outcomes = driver.Run(tasks, [&] {
     if (watch.interrupted() && !stopping) {
       stopping = true;
@@ -126,8 +124,11 @@ Result<int> Run(const Args& args, Context& context) {
   std::vector<RunResult> results;
   for (size_t i = 0; i < tasks.size(); ++i) results.push_back({tasks[i]->spec(), outcomes[i]});
   KERF_RETURN_IF_ERROR(KeepOutput(args, context.fs, results));
-  const RunReport report{shop.log_dir, std::move(results), shop.models->ledger().Total(),
-                         shop.models->ledger().ToJson(), stopping};
+  RunReport report{shop.log_dir, std::move(results), shop.models->ledger().Total(),
+                   shop.models->ledger().ToJson(), stopping};
+  report.skipped = std::move(wanted.skipped);
+  const auto failed_calls = conduct::ReadFailedCalls(context.fs, shop.log_dir);
+  report.failed_calls = failed_calls.ok() && !failed_calls->empty();
   context.out.Data(args.Has("--json") ? RunJson(report) : RunText(report, context.out));
   return RunExitCode(report);
 }
@@ -171,6 +172,10 @@ Verb RunVerb() {
                  .value_name = "T",
                  .help = "profile goes on for a faster one",
                  .choices = {"precision_only", "profile"}},
+                {.name = "--first",
+                 .value_name = "WHO",
+                 .help = "writes the first candidate; else synth, with profile and an endpoint",
+                 .choices = {"synth", "model"}},
                 {.name = "--limit-steps",
                  .value_name = "N",
                  .help = "actions at most, verifications included; else 10",
@@ -183,6 +188,9 @@ Verb RunVerb() {
                  .value_name = "USD",
                  .help = "stop before the call that would cost more"},
                 {.name = "--config", .value_name = "FILE", .help = "YAML; see kerf config show"},
+                {.name = "--prompts",
+                 .value_name = "DIR",
+                 .help = "prompts that replace kerf's own"},
                 {.name = "--log-dir",
                  .value_name = "DIR",
                  .help = "the run's own folder; else a new one below log_dir"},

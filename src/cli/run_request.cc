@@ -22,17 +22,23 @@ std::string CpuArch() {
 }
 
 bool LooksLikeSentence(FileSystem& fs, const std::string& text) {
-  if (text.find(' ') == std::string::npos) return false;
+  const size_t first = text.find_first_not_of(' ');
+  if (first == std::string::npos || text.find(' ', first) == std::string::npos) return false;
   const auto info = fs.Stat(text);
   return !info.ok() || !info->has_value();
 }
 
-Result<std::vector<std::string>> TaskPaths(const std::vector<std::string>& words, FileSystem& fs) {
-  std::vector<std::string> paths;
+struct TaskPath {
+  std::string path;
+  bool found = false;  // in a folder, not named
+};
+
+Result<std::vector<TaskPath>> TaskPaths(const std::vector<std::string>& words, FileSystem& fs) {
+  std::vector<TaskPath> paths;
   for (const std::string& word : words) {
     KERF_ASSIGN_OR_RETURN(const auto info, fs.Stat(word));
     if (!info.has_value() || info->kind != FileKind::kDirectory) {
-      paths.push_back(word);
+      paths.push_back({word});
       continue;
     }
     KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(word));
@@ -47,7 +53,7 @@ Result<std::vector<std::string>> TaskPaths(const std::vector<std::string>& words
     }
     if (found.empty()) return NotFound(word + " holds no task file (*.py with a class Model)");
     std::sort(found.begin(), found.end());
-    paths.insert(paths.end(), found.begin(), found.end());
+    for (std::string& path : found) paths.push_back({std::move(path), true});
   }
   return paths;
 }
@@ -121,6 +127,8 @@ Result<Config> RunConfig(const Args& args, FileSystem& fs) {
   };
   take("--model", "model", config.model);
   take("--task-type", "task_type", config.task_type);
+  take("--prompts", "prompts", config.prompts);
+  take("--first", "first", config.first);
   const auto count = [&](const char* flag, const char* key, int64_t& into) {
     if (!args.GetNumber(flag).has_value()) return;
     into = *args.GetNumber(flag);
@@ -176,25 +184,36 @@ void MakeDistinct(std::vector<TaskSpec>& specs) {
   }
 }
 
-Result<std::vector<TaskSpec>> RunSpecs(const Args& args, const Config& config, FileSystem& fs) {
-  std::vector<std::string> sentences;
+Result<RunTasks> RunSpecs(const Args& args, const Config& config, FileSystem& fs) {
   std::vector<std::string> words;
+  std::vector<TaskPath> sentences;
   for (const std::string& word : args.Positionals()) {
-    (LooksLikeSentence(fs, word) ? sentences : words).push_back(word);
+    if (LooksLikeSentence(fs, word)) {
+      sentences.push_back({word});
+    } else {
+      words.push_back(word);
+    }
   }
-  KERF_ASSIGN_OR_RETURN(words, TaskPaths(words, fs));
-  words.insert(words.end(), sentences.begin(), sentences.end());
-  if (words.size() > 1 && args.Has("--op-name")) {
-    return InvalidInput("--op-name names one task; there are " + std::to_string(words.size()));
+  KERF_ASSIGN_OR_RETURN(std::vector<TaskPath> paths, TaskPaths(words, fs));
+  paths.insert(paths.end(), sentences.begin(), sentences.end());
+  if (paths.size() > 1 && args.Has("--op-name")) {
+    return InvalidInput("--op-name names one task; there are " + std::to_string(paths.size()));
   }
   KERF_ASSIGN_OR_RETURN(const RunMachine machine, FindRunMachine(args.Get("--backend")));
-  std::vector<TaskSpec> specs;
-  for (const std::string& word : words) {
-    KERF_ASSIGN_OR_RETURN(TaskSpec spec, RunSpec(args, config, machine, word, fs));
-    specs.push_back(std::move(spec));
+  RunTasks tasks;
+  for (const TaskPath& one : paths) {
+    Result<TaskSpec> spec = RunSpec(args, config, machine, one.path, fs);
+    if (spec.ok()) {
+      tasks.specs.push_back(std::move(*spec));
+    } else if (one.found && spec.error().code == ErrorCode::kInvalidInput) {
+      tasks.skipped.push_back(spec.error().message);
+    } else {
+      return spec.error();
+    }
   }
-  MakeDistinct(specs);
-  return specs;
+  if (tasks.specs.empty()) return InvalidInput(tasks.skipped.front());
+  MakeDistinct(tasks.specs);
+  return tasks;
 }
 
 Result<conduct::Start> RunStart(const Args& args, FileSystem& fs) {

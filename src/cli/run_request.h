@@ -20,7 +20,12 @@ Result<Config> RunConfig(const Args& args, FileSystem& fs);
 // One spec for each task file; a folder stands for the .py files in it. Operators that would share
 // a name and task id get task ids of their own. A sentence instead of a file gives a spec whose
 // task_desc is that sentence; IsSentence() tells.
-Result<std::vector<TaskSpec>> RunSpecs(const Args& args, const Config& config, FileSystem& fs);
+struct RunTasks {
+  std::vector<TaskSpec> specs;
+  std::vector<std::string> skipped;  // files of a folder that are no usable task, with the reason
+};
+// kInvalidInput for a bad task that was named itself, or when a folder has no other.
+Result<RunTasks> RunSpecs(const Args& args, const Config& config, FileSystem& fs);
 bool IsSentence(const TaskSpec& spec);
 
 // The same, step by step, for a verb that finds its tasks itself.

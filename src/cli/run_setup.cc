@@ -7,6 +7,7 @@
 
 #include "base/cache_dir.h"
 #include "cli/build_info.h"
+#include "cli/documents.h"
 #include "cli/recorded_replies.h"
 #include "cli/render/output.h"
 #include "cli/run_request.h"
@@ -131,6 +132,9 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
   options.rules.improve = spec.task_type == "profile";
   options.rules.self_check = !shop.models->only_synth();
   options.rules.analyze_error = !shop.models->only_synth();
+  KERF_ASSIGN_OR_RETURN(options.designer_documents,
+                        ReadDocuments(context.fs, shop.config, "designer"));
+  KERF_ASSIGN_OR_RETURN(options.coder_documents, ReadDocuments(context.fs, shop.config, "coder"));
   options.log_dir = shop.log_dir;
   options.model = shop.models->NameOf("");
   options.spec = std::move(spec);
@@ -176,6 +180,7 @@ Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Co
   options.jobs = JudgeJobs(config, specs);
   options.request.threads = JudgeThreads(config, specs);
   options.request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
+  options.request.timeout_s = config.verify_timeout;
   constexpr int64_t kMost = 100000;
   options.request.warmups = static_cast<int>(std::min(config.warmup_times.value_or(0), kMost));
   options.request.rounds = static_cast<int>(std::min(config.run_times.value_or(0), kMost));

@@ -47,6 +47,14 @@ void RunView::Answered(size_t task, const conduct::Task& /*state*/, const llm::R
 
 void RunView::Judging(size_t task, const conduct::Task& state) { Update(task, state, "verifying"); }
 
+void RunView::Preparing(size_t task, const conduct::Task& state) {
+  Update(task, state, "running the reference");
+}
+
+void RunView::Waiting(size_t task, const conduct::Task& state, const std::string& what) {
+  Update(task, state, what);
+}
+
 void RunView::Judged(size_t /*task*/, const conduct::Task& state,
                      const conduct::Judgement& judgement) {
   const Verdict& verdict = judgement.verdict;

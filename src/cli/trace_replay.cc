@@ -57,7 +57,8 @@ Result<Replayed> ReplayTask(const trace::Address& address, const std::string& ta
   NoModel model;
   const llm::Ledger ledger{llm::PriceTable()};
   RunView view(context.out, context.clock, ledger, 1);
-  conduct::Driver driver([&](const std::string&) -> llm::Provider& { return model; }, *judge, view);
+  conduct::Driver driver([&](const std::string&) -> llm::Provider& { return model; }, *judge, view,
+                         {});
   std::vector<conduct::TaskOutcome> outcomes = driver.Run(tasks, [] { return false; });
   context.out.Progress("");
   if (outcomes[0].error.has_value()) return *outcomes[0].error;

@@ -114,7 +114,7 @@ Result<Gpu> AcquireGpu(const VerifyRequest& request, Context& context) {
   if (request.backend != "cuda") return gpu;
   KERF_ASSIGN_OR_RETURN(gpu.devices, conduct::Devices::Open("cuda", 0, context.clock));
   context.out.Progress("waiting for a GPU");
-  KERF_ASSIGN_OR_RETURN(device::Lease lease, gpu.devices->Acquire("kerf verify", {}));
+  KERF_ASSIGN_OR_RETURN(device::Lease lease, gpu.devices->Acquire("kerf verify", {}, std::nullopt));
   gpu.lease.emplace(std::move(lease));
   return gpu;
 }

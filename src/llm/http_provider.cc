@@ -18,6 +18,7 @@ namespace kerf::llm {
 namespace {
 
 constexpr int kMostDropped = 8;
+constexpr double kWorthTelling_s = 2;  // shorter waits are over before anybody has read of them
 
 struct Call {
   Call(RetryLimits limits, IdSource& ids) : policy(limits, ids) {}
@@ -208,7 +209,9 @@ void HttpProvider::Calls::Record(Call& call, const Answer& answer, const HttpOut
   attempt.took_s = outcome.took_s;
   attempt.usage = answer.decoded().usage;
   const Decoded& decoded = answer.decoded();
-  const bool generated = answer.has_text() || decoded.finished;
+  // What was under way when the user stopped it was read by the server, which counts that.
+  const bool generated =
+      answer.has_text() || decoded.finished || outcome.kind == HttpOutcome::Kind::kCancelled;
   if (attempt.usage.source == Usage::Source::kNone && generated) {
     attempt.usage = {
         .input_total = call.input_estimate,
@@ -295,6 +298,9 @@ void HttpProvider::Calls::Retry(const CallPtr& call, const Failure& failure,
     return;
   }
   call->next_waited_s = *wait;
+  if (*wait >= kWorthTelling_s && call->request.on_wait) {
+    call->request.on_wait(*wait, Clean(failure.cause));
+  }
   ports_.engine.After(*wait, [self = shared_from_this(), call] {
     if (self->calls_.contains(call->id)) self->Queue(call);
   });

@@ -48,6 +48,8 @@ struct Request {
   // Called for each try when it ends, failed ones too: an Error carries no attempts. From any
   // thread, before `done`.
   std::function<void(const struct Attempt&)> on_attempt;
+  // Called when the next try must wait for some seconds, with the reason. From any thread.
+  std::function<void(double seconds, const std::string& why)> on_wait;
 };
 
 enum class Finish { kStop, kLength, kTools, kFilter, kRefusal, kUnknown };

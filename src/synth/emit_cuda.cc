@@ -167,8 +167,12 @@ class CudaEmitter {
     std::set<int> used;
     for (const CudaFunction& call : calls_)
       used.insert(call.arguments.begin(), call.arguments.end());
+    std::vector<int> numbers;  // may lie in host memory
     for (const int id : plan_.program.inputs) {
       if (used.erase(id) == 0) continue;
+      if (tensor(id).rank() == 0 && tensor(id).source.kind == GraphInput::Source::kInput) {
+        numbers.push_back(id);
+      }
       entry_.Line("const auto* " + name(id) + " = kerf_data<const " + CudaType(tensor(id).dtype) +
                   ">(call->" + Array(tensor(id)) + ");");
       pointers_.push_back(id);
@@ -182,11 +186,11 @@ class CudaEmitter {
     }
     entry_.Line("const auto stream = (cudaStream_t)call->stream;");
     EmitAlignment();
-    EmitTemporaries(used);
+    EmitTemporaries(used, numbers);
     for (const CudaFunction& call : calls_) {
       for (const std::string& line : call.launch) entry_.Line(line);
     }
-    if (!used.empty()) entry_.Line("cudaFreeAsync(scratch, stream);");
+    if (!used.empty() || !numbers.empty()) entry_.Line("cudaFreeAsync(scratch, stream);");
     entry_.Line("return cudaGetLastError() != cudaSuccess;");
     entry_.Close();
   }
@@ -202,8 +206,8 @@ class CudaEmitter {
     if (!list.empty()) entry_.Line("if ((" + list + ") % 16 != 0) return 1;");
   }
 
-  void EmitTemporaries(const std::set<int>& used) {
-    if (used.empty()) return;
+  void EmitTemporaries(const std::set<int>& used, const std::vector<int>& numbers) {
+    if (used.empty() && numbers.empty()) return;
     int64_t bytes = 0;
     std::vector<std::string> lines;
     for (const int id : used) {
@@ -212,7 +216,19 @@ class CudaEmitter {
       const int64_t own = tensor(id).numel() * static_cast<int64_t>(DTypeBytes(tensor(id).dtype));
       bytes += (std::max<int64_t>(own, 1) + kAlignment - 1) / kAlignment * kAlignment;
     }
-    entry_.Comment("What one kernel leaves for another.");
+    for (const int id : numbers) {
+      const std::string at = "scratch + " + std::to_string(bytes);
+      lines.push_back("if (call->" + Array(tensor(id)) +
+                      ".device.device_type == kDLCPU) {  // a Python number");
+      lines.push_back("  cudaMemcpyAsync(" + at + ", " + name(id) + ", sizeof(*" + name(id) +
+                      "), cudaMemcpyHostToDevice, stream);");
+      lines.push_back("  " + name(id) + " = (const " + CudaType(tensor(id).dtype) + "*)(" + at +
+                      ");");
+      lines.emplace_back("}");
+      bytes += kAlignment;
+    }
+    entry_.Comment(numbers.empty() ? "What one kernel leaves for another."
+                                   : "What one kernel leaves for another, and numbers.");
     entry_.Line("char* scratch = nullptr;");
     entry_.Line("if (cudaMallocAsync((void**)&scratch, " + std::to_string(bytes) +
                 ", stream) != cudaSuccess) return 1;");

@@ -201,6 +201,14 @@ int64_t CommonFactor(const Index& index, int64_t divisor) {
 
 namespace {
 
+// How many divisors to add so that the sum is never negative: C++ rounds towards zero, and what is
+// taken out of a sum above assumes that quotients are rounded down.
+int64_t LiftOf(const Index& index, int64_t divisor) {
+  const auto range = index.Range();
+  if (!range || range->least >= 0) return 0;
+  return -FloorDiv(range->least, divisor);
+}
+
 // The largest g that divides the divisor and for which index = g*A + B with 0 <= B < g; 1 when
 // there is none. Then index / (g*c) = A / c, and index % (g*c) = g*(A % c) + B.
 int64_t CleanUnit(const Index& index, int64_t divisor) {
@@ -240,8 +248,11 @@ Index Index::Div(int64_t divisor) const {
     const Atom& atom = *rest.terms_[0].atom;
     return split.multiple + atom.inner.Div(divisor).Mod(atom.divisor / divisor);
   }
-  return split.multiple +
-         FromAtom(MakeAtom({.kind = Atom::Kind::kDiv, .inner = rest, .divisor = divisor}));
+  const int64_t lift = LiftOf(rest, divisor);
+  return split.multiple - Index(lift) +
+         FromAtom(MakeAtom({.kind = Atom::Kind::kDiv,
+                            .inner = rest + Index(lift * divisor),
+                            .divisor = divisor}));
 }
 
 Index Index::Mod(int64_t divisor) const {
@@ -265,7 +276,9 @@ Index Index::Mod(int64_t divisor) const {
     for (const IndexTerm& term : rest.terms_) smaller.Add({term.factor / shared, term.atom});
     return smaller.Mod(divisor / shared) * shared;
   }
-  return FromAtom(MakeAtom({.kind = Atom::Kind::kMod, .inner = rest, .divisor = divisor}));
+  return FromAtom(MakeAtom({.kind = Atom::Kind::kMod,
+                            .inner = rest + Index(LiftOf(rest, divisor) * divisor),
+                            .divisor = divisor}));
 }
 
 std::optional<int> Index::AsVar() const {

@@ -77,6 +77,24 @@ TEST(Index, SimplifyingChangesNoValue) {
   }
 }
 
+// C++ rounds towards zero; the rules round down. They agree where nothing is negative.
+TEST(Index, NeverDividesANegativeSum) {
+  for (const int64_t shift : {-9, -2, 0, 1, 2, 3, 4, 17}) {
+    for (const int64_t divisor : {2, 3, 4}) {
+      const Index place = kI - kJ + Index(shift);
+      int atoms = 0;
+      const auto check = [&](const Atom& atom) {
+        if (atom.kind != Atom::Kind::kDiv && atom.kind != Atom::Kind::kMod) return;
+        ++atoms;
+        EXPECT_GE(atom.inner.Range()->least, 0) << shift << " by " << divisor;
+      };
+      place.Mod(divisor).VisitAtoms(check);
+      place.Div(divisor).VisitAtoms(check);
+      EXPECT_GE(atoms, 2);
+    }
+  }
+}
+
 TEST(Expr, RangesDecideGuards) {
   EXPECT_EQ(InRange(kI, 0, 8)->op, Op::kConst);
   EXPECT_EQ(InRange(kI - Index(1), 0, 8)->op, Op::kInRange);

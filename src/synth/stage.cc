@@ -9,6 +9,7 @@ namespace {
 
 constexpr int kMostNodes = 300;        // of one inlined expression: readable, and compiles fast
 constexpr double kWorthStoring = 1.0;  // cycles per element that recomputing may cost
+constexpr double kCheapValue = 2.0;    // cycles for a value that is the same for all elements
 
 ExprPtr InlineLoads(const Program& program, const std::vector<bool>& stored, const ExprPtr& load) {
   const auto id = static_cast<size_t>(load->tensor);
@@ -98,7 +99,9 @@ std::vector<bool> ChooseStored(const Program& program, const std::set<int>& inli
     if (tensor.kind == TensorKind::kPointwise && !stored[i] && numel > 0 &&
         inlined.count(static_cast<int>(i)) == 0) {
       const double again = work[i] / numel - 1;
-      if (again * cost[i] > kWorthStoring) stored[i] = true;
+      // Compilers take a single value out of the loop; a step of its own would cost a row.
+      const bool free = numel == 1 && cost[i] <= kCheapValue;
+      if (!free && again * cost[i] > kWorthStoring) stored[i] = true;
     }
     const double turns = stored[i] ? numel * static_cast<double>(tensor.terms()) : work[i];
     VisitLoads(tensor.body,

@@ -354,6 +354,39 @@ TEST_F(RunCommand, SynthesizesWithoutAModel) {
   EXPECT_EQ(replay.exit_code, 0) << replay.stdout_text << replay.stderr_text;
 }
 
+TEST_F(RunCommand, SynthesizersKernelIsTheFirstOfAModelsRun) {
+  const LlmServerProcess server(Rules(0));
+  const ProcessOutcome outcome = Kerf(
+      server.url(),
+      {"run", kRelu, "--model", "openai:gpt-5", "--first", "synth", "--log-dir", "logs", "--json"});
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  const Json report = Json::parse(outcome.stdout_text);
+  EXPECT_TRUE(report["tasks"][0]["success"].get<bool>());
+  EXPECT_EQ(report["tasks"][0]["steps"], 3);
+  EXPECT_EQ(server.Log().size(), 0U) << "the model was paid for what the synthesizer does";
+  EXPECT_EQ(Kerf("", {"trace", "replay", "logs"}).exit_code, 0);
+}
+
+TEST_F(RunCommand, OneUnusableTaskCostsNothingAndStopsNoOther) {
+  const LlmServerProcess server(Rules(0));
+  stdfs::create_directory(Path("tasks"));
+  stdfs::copy_file(kRelu, Path("tasks/good_numpy.py"));
+  std::ofstream(Path("tasks/broken_numpy.py"))
+      << "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        raise "
+         "ValueError('boom')\n\n\ndef get_inputs():\n    return [np.ones(4, "
+         "np.float32)]\n\n\ndef get_init_inputs():\n    return []\n";
+  std::ofstream(Path("tasks/half_numpy.py")) << "import numpy as np\n\n\nclass Model:\n    pass\n";
+  const ProcessOutcome outcome = Kerf(
+      server.url(), {"run", "tasks", "--model", "openai:gpt-5", "--log-dir", "logs", "--json"});
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.stderr_text;
+  const Json report = Json::parse(outcome.stdout_text);
+  ASSERT_EQ(report["tasks"].size(), 2U);
+  EXPECT_EQ(report["skipped"].size(), 1U);
+  EXPECT_THAT(report["tasks"][0]["because"].get<std::string>(), HasSubstr("boom"));
+  EXPECT_TRUE(report["tasks"][1]["success"].get<bool>());
+  EXPECT_EQ(server.Log().size(), static_cast<size_t>(kCalls));
+}
+
 TEST_F(RunCommand, RefusesByNameWhatCannotBeSynthesized) {
   std::ofstream(Path("wave_numpy.py"))
       << "import numpy as np\n\n\nclass Model:\n    def __call__(self, x):\n        return "

@@ -24,8 +24,9 @@ TEST_P(CudaFamily, PassesTheVerifier) {
 INSTANTIATE_TEST_SUITE_P(Synth, CudaFamily,
                          ::testing::Values("activations", "arithmetic", "chains", "convolutions",
                                            "empty", "float16", "indexing", "integers", "losses",
-                                           "norms", "pooling", "products", "reductions", "scans",
-                                           "softmaxes", "sorting", "special_values", "views"),
+                                           "numbers", "norms", "pooling", "products", "reductions",
+                                           "scans", "softmaxes", "sorting", "special_values",
+                                           "views"),
                          [](const auto& instance) { return instance.param; });
 
 TEST(CudaRefusal, NamesTheOperatorAndWhatToDo) {

@@ -39,6 +39,8 @@ class EventLog : public Observer {
   void Answered(size_t, const Task&, const llm::Reply&) override {}
   void Judging(size_t, const Task& task) override { Note(task, "verifier"); }
   void Judged(size_t, const Task&, const Judgement&) override {}
+  void Preparing(size_t, const Task&) override {}
+  void Waiting(size_t, const Task&, const std::string&) override {}
   void Ended(size_t, const Task&, const TaskOutcome& outcome) override {
     text += std::string(outcome.success ? "success" : "no kernel") + ": " + outcome.because + "\n";
     if (outcome.best.has_value()) text += "best: step " + std::to_string(outcome.best->step) + "\n";
@@ -125,7 +127,7 @@ TEST_P(LoopGolden, RunLeavesTheSameTree) {
   auto task = Task::Open(Options(wanted), {fs, clock, ids, *prompts, redactor});
   ASSERT_TRUE(task.ok()) << task.error().message;
   tasks[0] = std::move(*task);
-  Driver driver([&](const std::string&) -> llm::Provider& { return **models; }, judge, log);
+  Driver driver([&](const std::string&) -> llm::Provider& { return **models; }, judge, log, {});
   const auto outcomes = driver.Run(tasks, [] { return false; });
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_EQ(outcomes[0].success, wanted.at("success").get<bool>()) << outcomes[0].because;

@@ -45,7 +45,7 @@ Result<std::vector<BenchTask>> BenchTasks::Run(conduct::Judge& judge,
   interrupted_ = interrupted;
   conduct::Driver driver(
       [&](const std::string& agent) -> llm::Provider& { return plan_.shop.models->Of(agent); },
-      judge, *this);
+      judge, *this, {.prepare = !plan_.shop.models->only_synth()});
   driver.Run([&] { return OpenNext(); }, plan_.at_once, interrupted);
   KERF_RETURN_IF_ERROR(failed_);
   std::vector<BenchTask> rows;
@@ -177,6 +177,14 @@ void BenchTasks::Answered(size_t task, const conduct::Task& state, const llm::Re
 }
 
 void BenchTasks::Judging(size_t task, const conduct::Task& state) { view_.Judging(task, state); }
+
+void BenchTasks::Preparing(size_t task, const conduct::Task& state) {
+  view_.Preparing(task, state);
+}
+
+void BenchTasks::Waiting(size_t task, const conduct::Task& state, const std::string& what) {
+  view_.Waiting(task, state, what);
+}
 
 void BenchTasks::Judged(size_t task, const conduct::Task& state,
                         const conduct::Judgement& judgement) {

@@ -47,6 +47,8 @@ class BenchTasks : public conduct::Observer {
   void Asked(size_t task, const conduct::Task& state, const std::string& agent) override;
   void Answered(size_t task, const conduct::Task& state, const llm::Reply& reply) override;
   void Judging(size_t task, const conduct::Task& state) override;
+  void Preparing(size_t task, const conduct::Task& state) override;
+  void Waiting(size_t task, const conduct::Task& state, const std::string& what) override;
   void Judged(size_t task, const conduct::Task& state,
               const conduct::Judgement& judgement) override;
   void Ended(size_t task, const conduct::Task& state, const conduct::TaskOutcome& outcome) override;

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -77,6 +78,8 @@ class StreamOutput : public Output {
   void Progress(std::string_view lines) override {
     if (!Live() || (lines.empty() && progress_lines_ == 0)) return;
     const size_t columns = static_cast<size_t>(TerminalWidth(stderr_fd_));
+    const std::string fitting = Fitting(lines, TerminalHeight(stderr_fd_));
+    lines = fitting;
     std::string text = progress_lines_ > 0 ? ClearProgress() : std::string(kClearLine);
     while (!lines.empty()) {
       const size_t end = lines.find('\n');
@@ -125,6 +128,25 @@ class StreamOutput : public Output {
     winsize size{};
     if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     return 80;
+  }
+
+  static int TerminalHeight(int fd) {
+    winsize size{};
+    if (::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) return size.ws_row;
+    return 24;
+  }
+
+  // What has scrolled off cannot be replaced: only as many lines as the terminal has, without those
+  // before the last one, which sums up.
+  static std::string Fitting(std::string_view lines, int height) {
+    const size_t last = lines.rfind('\n');
+    const int most = std::max(height - 1, 1);
+    if (last == std::string_view::npos || std::count(lines.begin(), lines.end(), '\n') < most) {
+      return std::string(lines);
+    }
+    size_t end = 0;
+    for (int i = 1; i < most; ++i) end = lines.find('\n', end) + 1;
+    return std::string(lines.substr(0, end)) + std::string(lines.substr(last + 1));
   }
 
   void Say(const std::string& line) {

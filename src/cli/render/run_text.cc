@@ -7,6 +7,7 @@
 #include "cli/app.h"
 #include "cli/render/step_text.h"
 #include "cli/render/table.h"
+#include "loop/conduct/failed_calls.h"
 
 namespace kerf::cli {
 namespace {
@@ -68,7 +69,13 @@ std::string RunText(const RunReport& report, Output& out) {
   if (report.results.size() > 1) {
     text += fmt::format("{} of {} passed\n", passed, report.results.size());
   }
+  if (!report.skipped.empty()) {
+    text += fmt::format("{} files were skipped: they are no usable tasks\n", report.skipped.size());
+  }
   if (const std::string money = MoneyText(report.total); !money.empty()) text += money + "\n";
+  if (report.failed_calls) {
+    text += "calls without a reply: " + JoinPath(report.log_dir, conduct::kFailedCallsName) + "\n";
+  }
   const bool one = report.results.size() == 1;
   text += std::string("trace:  kerf trace ") + (one ? "show " : "ls ") + report.log_dir + "\n";
   return text;
@@ -81,13 +88,14 @@ std::string RunJson(const RunReport& report) {
                          {"log_dir", report.log_dir},
                          {"interrupted", report.interrupted},
                          {"tasks", results},
+                         {"skipped", report.skipped},
                          {"ledger", Json::parse(report.ledger_json, nullptr, false)}};
   return DumpJson(document) + "\n";
 }
 
 int RunExitCode(const RunReport& report) {
   if (report.interrupted) return kExitInterrupted;
-  int code = kExitDone;
+  int code = report.skipped.empty() ? kExitDone : kExitNegative;
   for (const RunResult& result : report.results) {
     if (result.outcome.success) continue;
     code = std::max(code, kExitNegative);

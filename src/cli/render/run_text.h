@@ -25,6 +25,8 @@ struct RunReport {
   llm::Account total;
   std::string ledger_json;
   bool interrupted = false;
+  std::vector<std::string> skipped;  // files of a folder that are no usable task
+  bool failed_calls = false;         // some calls gave no reply; they have a file
 };
 
 // "1200 tokens in 7 calls, $0.0123"; empty when nothing was used.

@@ -15,7 +15,8 @@ Result<llm::Prompt> Coder::Render(const std::string& name, const CodeRequest& re
                               {"suggestions", request.suggestions},
                               {"error_log", request.error_log},
                               {"measurement", request.measurement},
-                              {"reflection", request.reflection}};
+                              {"reflection", request.reflection},
+                              {"documents", request.documents}};
   const std::string convention = std::string("convention_") + ImplName(request.spec.impl);
   KERF_ASSIGN_OR_RETURN(const llm::Prompt called, prompts_.Render(convention, values));
   values.emplace_back("convention", called.text);

@@ -20,6 +20,7 @@ struct CodeRequest {
   std::string error_log;
   std::string measurement;  // not empty: the code is right and is to become faster
   std::string reflection;
+  std::string documents;  // of the user's, for the model to read
 };
 
 class Coder {

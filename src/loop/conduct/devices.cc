@@ -20,13 +20,15 @@ Result<Devices> Devices::Open(const std::string& backend, int cpu_threads, Clock
   if (found.devices.empty()) return Unavailable("no " + backend + " device: " + found.why_none);
   KERF_ASSIGN_OR_RETURN(device::RuntimeDir dir, device::RuntimeDir::Open(probe.environment));
   const size_t size = found.devices.size();
+  device::Device example = found.devices.front();
   KERF_ASSIGN_OR_RETURN(auto pool,
                         device::DevicePool::Open(std::move(dir), std::move(found.devices), clock));
-  return Devices(std::move(pool), size);
+  return Devices(std::move(pool), std::move(example), size);
 }
 
-Result<device::Lease> Devices::Acquire(const std::string& purpose, std::stop_token stop) {
-  return pool_->Acquire({.purpose = purpose, .stop = std::move(stop)});
+Result<device::Lease> Devices::Acquire(const std::string& purpose, std::stop_token stop,
+                                       std::optional<std::chrono::milliseconds> timeout) {
+  return pool_->Acquire({.purpose = purpose, .timeout = timeout, .stop = std::move(stop)});
 }
 
 }  // namespace kerf::conduct

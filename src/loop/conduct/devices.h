@@ -1,7 +1,9 @@
 // The devices of one backend, to judge candidates on.
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -17,14 +19,19 @@ class Devices {
   // default. kUnavailable when there is no such device.
   static Result<Devices> Open(const std::string& backend, int cpu_threads, Clock& clock);
 
-  Result<device::Lease> Acquire(const std::string& purpose, std::stop_token stop);
+  // kTimeout when none became free in time; without one it waits for ever.
+  Result<device::Lease> Acquire(const std::string& purpose, std::stop_token stop,
+                                std::optional<std::chrono::milliseconds> timeout);
+  // One of them: the others are mostly of the same kind.
+  [[nodiscard]] const device::Device& example() const { return example_; }
   [[nodiscard]] size_t size() const { return size_; }
 
  private:
-  Devices(std::unique_ptr<device::DevicePool> pool, size_t size)
-      : pool_(std::move(pool)), size_(size) {}
+  Devices(std::unique_ptr<device::DevicePool> pool, device::Device example, size_t size)
+      : pool_(std::move(pool)), example_(std::move(example)), size_(size) {}
 
   std::unique_ptr<device::DevicePool> pool_;
+  device::Device example_;
   size_t size_;
 };
 

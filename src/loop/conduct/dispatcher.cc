@@ -1,5 +1,8 @@
 #include "loop/conduct/dispatcher.h"
 
+#include <fmt/core.h>
+
+#include <cmath>
 #include <utility>
 
 namespace kerf::conduct {
@@ -11,6 +14,9 @@ void Dispatcher::Inbox::Post(Answer answer) {
 }
 
 void Dispatcher::Ask(size_t who, llm::Request request) {
+  request.on_wait = [inbox = inbox_, who](double seconds, const std::string& why) {
+    inbox->Post({who, fmt::format("tries again in {:.0f} s: {}", std::ceil(seconds), why)});
+  };
   llm::Provider& model = model_of_(request.agent);
   model.Ask(std::move(request), [inbox = inbox_, who](Result<llm::Reply> reply) {
     inbox->Post({who, std::move(reply)});
@@ -18,15 +24,24 @@ void Dispatcher::Ask(size_t who, llm::Request request) {
 }
 
 void Dispatcher::Verify(size_t who, const TaskSpec& spec, Candidate candidate) {
-  judge_.Verify(spec, std::move(candidate), [inbox = inbox_, who](Result<Judgement> judgement) {
-    inbox->Post({who, std::move(judgement)});
-  });
+  judge_.Verify(
+      spec, std::move(candidate),
+      [inbox = inbox_, who](Result<Judgement> judgement) {
+        inbox->Post({who, std::move(judgement)});
+      },
+      [inbox = inbox_, who](const std::string& what) {
+        inbox->Post({who, what});
+      });
 }
 
 void Dispatcher::Prepare(size_t who, const TaskSpec& spec) {
-  judge_.Prepare(spec, [inbox = inbox_, who](Status status) {
-    inbox->Post({who, std::move(status)});
+  judge_.Prepare(spec, [inbox = inbox_, who](Status ready) {
+    inbox->Post({who, std::move(ready)});
   });
+}
+
+void Dispatcher::Post(size_t who, Judgement judgement) {
+  inbox_->Post({who, Result<Judgement>(std::move(judgement))});
 }
 
 std::optional<Dispatcher::Answer> Dispatcher::Wait(std::chrono::milliseconds timeout) {

@@ -31,7 +31,8 @@ class Dispatcher {
 
   struct Answer {
     size_t who = 0;
-    std::variant<Result<llm::Reply>, Result<Judgement>, Status> what;  // the last: of Prepare()
+    // A Status: what Prepare() came to. A string is no answer yet: what it waits for.
+    std::variant<Result<llm::Reply>, Result<Judgement>, Status, std::string> what;
   };
 
   Dispatcher(ModelOf model_of, Judge& judge) : model_of_(std::move(model_of)), judge_(judge) {}
@@ -39,6 +40,8 @@ class Dispatcher {
   void Ask(size_t who, llm::Request request);
   void Verify(size_t who, const TaskSpec& spec, Candidate candidate);
   void Prepare(size_t who, const TaskSpec& spec);
+  // An answer that is known already.
+  void Post(size_t who, Judgement judgement);
   // The next answer, in the order in which they came; nullopt when none did in time.
   std::optional<Answer> Wait(std::chrono::milliseconds timeout);
 

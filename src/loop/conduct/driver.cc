@@ -7,12 +7,13 @@
 
 namespace kerf::conduct {
 
-Driver::Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer)
-    : dispatcher_(std::move(model_of), judge), observer_(observer) {}
+Driver::Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer, Options options)
+    : dispatcher_(std::move(model_of), judge), observer_(observer), options_(options) {}
 
 std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
                                      const std::function<bool()>& interrupted) {
   outcomes_.assign(tasks.size(), {});
+  prepared_.clear();
   size_t running = 0;
   for (size_t i = 0; i < tasks.size(); ++i) running += Advance(i, *tasks[i]) ? 1 : 0;
   const TaskOf task_of = [&](size_t index) -> Task& { return *tasks[index]; };
@@ -24,6 +25,7 @@ std::vector<TaskOutcome> Driver::Run(std::vector<std::unique_ptr<Task>>& tasks,
 
 void Driver::Run(const Source& source, size_t at_once, const std::function<bool()>& interrupted) {
   outcomes_.clear();
+  prepared_.clear();
   std::map<size_t, std::unique_ptr<Task>> running;
   const TaskOf task_of = [&](size_t index) -> Task& { return *running.at(index); };
   for (bool more = true; more || !running.empty();) {
@@ -50,6 +52,10 @@ std::optional<size_t> Driver::Turn(const TaskOf& task_of,
   }
   const size_t index = answer->who;
   Task& task = task_of(index);
+  if (const auto* what = std::get_if<std::string>(&answer->what)) {
+    observer_.Waiting(index, task, *what);
+    return std::nullopt;
+  }
   const Status taken = Take(task, std::move(*answer));
   if (!taken.ok()) {
     outcomes_[index].error = taken.error();
@@ -74,21 +80,43 @@ bool Driver::Advance(size_t index, Task& task) {
       End(index, task);
       return false;
     case Task::Work::Kind::kVerify:
-      observer_.Judging(index, task);
-      dispatcher_.Verify(index, task.spec(), std::move(work->candidate));
+      Verify(index, task, std::move(*work));
       return true;
     case Task::Work::Kind::kAsk:
-      observer_.Asked(index, task, work->request.agent);
-      dispatcher_.Ask(index, std::move(work->request));
+      Ask(index, task, std::move(*work));
       return true;
   }
   return false;
+}
+
+void Driver::Verify(size_t index, Task& task, Task::Work work) {
+  observer_.Judging(index, task);
+  if (work.known.has_value()) {
+    dispatcher_.Post(index, std::move(*work.known));
+  } else {
+    dispatcher_.Verify(index, task.spec(), std::move(work.candidate));
+  }
+}
+
+void Driver::Ask(size_t index, Task& task, Task::Work work) {
+  if (options_.prepare && prepared_.insert(index).second) {
+    // Its Next() gives the same work again.
+    observer_.Preparing(index, task);
+    dispatcher_.Prepare(index, task.spec());
+    return;
+  }
+  observer_.Asked(index, task, work.request.agent);
+  dispatcher_.Ask(index, std::move(work.request));
 }
 
 Status Driver::Take(Task& task, Dispatcher::Answer answer) {
   if (auto* reply = std::get_if<Result<llm::Reply>>(&answer.what)) {
     if (reply->ok()) observer_.Answered(answer.who, task, **reply);
     return task.TakeReply(std::move(*reply));
+  }
+  if (const auto* ready = std::get_if<Status>(&answer.what)) {
+    if (!ready->ok()) task.Fail(ready->error(), "it cannot be judged");
+    return {};
   }
   auto& judgement = std::get<Result<Judgement>>(answer.what);
   if (judgement.ok()) observer_.Judged(answer.who, task, *judgement);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ class Observer {
   virtual void Asked(size_t task, const Task& state, const std::string& agent) = 0;
   virtual void Answered(size_t task, const Task& state, const llm::Reply& reply) = 0;
   virtual void Judging(size_t task, const Task& state) = 0;
+  // Its reference is run, before a model is asked.
+  virtual void Preparing(size_t task, const Task& state) = 0;
+  // What it waits for: a device, the next try at an endpoint.
+  virtual void Waiting(size_t task, const Task& state, const std::string& what) = 0;
   virtual void Judged(size_t task, const Task& state, const Judgement& judgement) = 0;
   virtual void Ended(size_t task, const Task& state, const TaskOutcome& outcome) = 0;
   // Every so often while nothing happens, so that a clock on the screen can move.
@@ -30,7 +35,11 @@ class Observer {
 
 class Driver {
  public:
-  Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer);
+  struct Options {
+    // Find out whether a task can be judged before its first question: models cost money.
+    bool prepare = false;
+  };
+  Driver(Dispatcher::ModelOf model_of, Judge& judge, Observer& observer, Options options);
 
   // Until all tasks have ended. When `interrupted` says so, no more work is given out, and what is
   // under way is waited for; the caller stops models and judge.
@@ -51,11 +60,15 @@ class Driver {
   std::optional<size_t> Turn(const TaskOf& task_of, const std::function<bool()>& interrupted);
   // Gives out the next work of a task; false when it has ended.
   bool Advance(size_t index, Task& task);
+  void Verify(size_t index, Task& task, Task::Work work);
+  void Ask(size_t index, Task& task, Task::Work work);
   Status Take(Task& task, Dispatcher::Answer answer);
   void End(size_t index, Task& task);
 
   Dispatcher dispatcher_;
   Observer& observer_;
+  const Options options_;
+  std::set<size_t> prepared_;  // or being prepared
   std::vector<TaskOutcome> outcomes_;
 };
 

@@ -27,6 +27,8 @@ class Counter : public Observer {
   void Answered(size_t, const Task&, const llm::Reply&) override {}
   void Judging(size_t, const Task&) override {}
   void Judged(size_t, const Task&, const Judgement&) override {}
+  void Preparing(size_t, const Task&) override {}
+  void Waiting(size_t, const Task&, const std::string&) override {}
   void Ended(size_t task, const Task& /*state*/, const TaskOutcome& outcome) override {
     ended.push_back(task);
     passed += outcome.success ? 1 : 0;
@@ -67,7 +69,8 @@ class DriverSource : public ::testing::Test {
   NoModel model_;
   FakeJudge judge_{std::vector<FakeVerdict>(5)};
   Counter counter_;
-  Driver driver_{[&](const std::string&) -> llm::Provider& { return model_; }, judge_, counter_};
+  Driver driver_{
+      [&](const std::string&) -> llm::Provider& { return model_; }, judge_, counter_, {}};
   int made_ = 0;
   int most_ = 0;
 };

@@ -10,8 +10,6 @@
 namespace kerf::conduct {
 namespace {
 
-constexpr char kFile[] = "failed_calls.jsonl";
-
 llm::Usage ReadUsage(JsonReader& json) {
   llm::Usage usage;
   std::string key;
@@ -89,12 +87,12 @@ Status AppendFailedCall(FileSystem& fs, const std::string& log_dir, const Failed
   json.EndArray().EndObject();
   trace::Redactor::Counts counts;
   KERF_ASSIGN_OR_RETURN(const std::string line, redactor.RedactMeta(text, counts));
-  return AppendLine(fs, JoinPath(log_dir, kFile), line + "\n");
+  return AppendLine(fs, JoinPath(log_dir, kFailedCallsName), line + "\n");
 }
 
 Result<std::vector<FailedCall>> ReadFailedCalls(FileSystem& fs, const std::string& log_dir) {
   std::vector<FailedCall> calls;
-  const Result<std::string> text = fs.ReadFile(JoinPath(log_dir, kFile));
+  const Result<std::string> text = fs.ReadFile(JoinPath(log_dir, kFailedCallsName));
   if (!text.ok()) {
     if (text.error().code == ErrorCode::kNotFound) return calls;
     return text.error();

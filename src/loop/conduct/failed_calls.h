@@ -12,6 +12,8 @@
 
 namespace kerf::conduct {
 
+inline constexpr char kFailedCallsName[] = "failed_calls.jsonl";
+
 struct FailedCall {
   std::string time;
   std::string owner;  // "relu/0"

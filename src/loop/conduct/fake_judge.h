@@ -19,9 +19,15 @@ struct FakeVerdict {
 
 class FakeJudge : public Judge {
  public:
+  Status cannot_prepare;  // an error: what Prepare() says
+
   explicit FakeJudge(std::vector<FakeVerdict> verdicts) : verdicts_(std::move(verdicts)) {}
 
-  void Verify(const TaskSpec& spec, Candidate candidate, Done done) override {
+  void Prepare(const TaskSpec& /*spec*/, Ready ready) override {
+    ++prepared_;
+    ready(cannot_prepare);
+  }
+  void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell /*tell*/) override {
     if (asked_ >= verdicts_.size()) return done(Unavailable("no verdict is left"));
     const FakeVerdict& said = verdicts_[asked_++];
     Judgement judgement;
@@ -41,14 +47,15 @@ class FakeJudge : public Judge {
     judgement.seeds = {1};
     done(std::move(judgement));
   }
-  void Prepare(const TaskSpec& /*spec*/, std::function<void(Status)> done) override { done({}); }
   void Stop() override {}
 
+  [[nodiscard]] size_t prepared() const { return prepared_; }
   [[nodiscard]] size_t asked() const { return asked_; }
 
  private:
   const std::vector<FakeVerdict> verdicts_;
   size_t asked_ = 0;
+  size_t prepared_ = 0;
 };
 
 }  // namespace kerf::conduct

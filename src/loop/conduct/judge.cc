@@ -22,6 +22,8 @@ std::string KeyOf(const TaskSpec& spec) {
   return Sha256Hex(spec.task_desc + '\0' + spec.label) + spec.framework + spec.task_type;
 }
 
+bool IsTest(const TaskSpec& spec) { return verify::IsTestCode(spec.task_desc); }
+
 }  // namespace
 
 Result<std::unique_ptr<JudgePool>> JudgePool::Open(const std::string& backend, Options options,
@@ -53,37 +55,46 @@ JudgePool::~JudgePool() {
   threads_.clear();
 }
 
-void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done) {
-  Add({spec, std::move(candidate), std::move(done), {}});
+void JudgePool::Job::Refuse(const Error& error) const {
+  if (done) return done(error);
+  ready(error);
 }
 
-void JudgePool::Prepare(const TaskSpec& spec, std::function<void(Status)> done) {
-  Add({spec, {}, {}, std::move(done)});
-}
-
-void JudgePool::Add(Job job) {
+void JudgePool::Enqueue(Job job) {
   {
     const std::lock_guard lock(mu_);
     if (!stopped_) {
-      jobs_.push_back(std::move(job));
+      // A verdict lets its task go on; a reference only lets another one begin.
+      const auto place = job.done ? std::find_if(jobs_.begin(), jobs_.end(),
+                                                 [](const Job& other) { return !other.done; })
+                                  : jobs_.end();
+      jobs_.insert(place, std::move(job));
       has_jobs_.notify_one();
       return;
     }
   }
-  End(job, Unavailable("stopped"));
+  job.Refuse(Unavailable("stopped"));
 }
 
-void JudgePool::End(const Job& job, const Error& error) {
-  if (job.prepared) {
-    job.prepared(error);
-  } else {
-    job.done(error);
+void JudgePool::Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) {
+  Enqueue({spec, std::move(candidate), std::move(done), std::move(tell), {}});
+}
+
+void JudgePool::Prepare(const TaskSpec& spec, Ready ready) {
+  Enqueue({spec, {}, {}, {}, std::move(ready)});
+}
+
+Status JudgePool::MakeReady(const Job& job, const std::stop_token& stop) {
+  if (!IsTest(job.spec)) {
+    KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));
+    return PrepareReference(std::move(task), options_.request, ports_);
   }
-}
-
-Status JudgePool::PrepareTask(const TaskSpec& spec) {
-  KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(spec));
-  return PrepareReference(std::move(task), options_.request, ports_);
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+  const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
+  Status checked = setup.drive->CheckLabel();
+  GiveBack(key, std::move(setup));
+  return checked;
 }
 
 void JudgePool::Stop() {
@@ -94,7 +105,7 @@ void JudgePool::Stop() {
     waiting.swap(jobs_);
   }
   for (std::jthread& thread : threads_) thread.request_stop();
-  for (const Job& job : waiting) End(job, Unavailable("stopped"));
+  for (const Job& job : waiting) job.Refuse(Unavailable("stopped"));
 }
 
 void JudgePool::Work(const std::stop_token& stop) {
@@ -106,51 +117,66 @@ void JudgePool::Work(const std::stop_token& stop) {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    if (job.prepared) {
-      job.prepared(RunPrepare(job, stop));
-    } else {
+    if (job.done) {
       job.done(Run(job, stop));
+    } else {
+      job.ready(MakeReady(job, stop));
     }
   }
 }
 
-Status JudgePool::RunPrepare(const Job& job, const std::stop_token& stop) {
-  if (!verify::IsTestCode(job.spec.task_desc)) return PrepareTask(job.spec);
-  KERF_ASSIGN_OR_RETURN(const device::Lease lease,
-                        devices_.Acquire("kerf " + job.spec.op_name, stop));
-  const std::string key = KeyOf(job.spec) + lease.device().id.ToString();
-  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
-  Status checked = setup.drive->CheckLabel();
-  GiveBack(key, std::move(setup));
-  return checked;
+Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
+  if (on_cpu_ || IsTest(job.spec)) return RunWithDevice(job, stop);
+  const std::string key = KeyOf(job.spec);
+  // A GPU is held only for what runs on it.
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, devices_.example()));
+  KERF_RETURN_IF_ERROR(setup.verifier->WorkAhead(job.candidate));
+  Result<Judgement> judgement = Error{};
+  {
+    KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+    const device::Device& device = lease.device();
+    const device::Device& example = devices_.example();
+    if (device.arch != example.arch || device.chip != example.chip) {
+      KERF_ASSIGN_OR_RETURN(VerifySetup other, NewSetup(job, device));
+      return Judged(job, device, other);
+    }
+    setup.verifier->UseDevice(CudaName(device));
+    judgement = Judged(job, device, setup);
+  }
+  if (judgement.ok()) GiveBack(key, std::move(setup));
+  return judgement;
 }
 
-Result<Judgement> JudgePool::Run(const Job& job, const std::stop_token& stop) {
-  const std::string task_key = KeyOf(job.spec);
-  const bool test = verify::IsTestCode(job.spec.task_desc);
-  if (!on_cpu_ && !test) KERF_RETURN_IF_ERROR(WarmUp(task_key, job));
-  KERF_ASSIGN_OR_RETURN(const device::Lease lease,
-                        devices_.Acquire("kerf run " + job.spec.op_name, stop));
-  const device::Device& device = lease.device();
-  const std::string key = task_key + device.id.ToString();
-  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, device));
-  Judgement judgement;
-  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.Verify(job.candidate));
-  judgement.seeds = setup.seeds;
-  judgement.device = device.id.ToString();
+// On the CPU references, builds and comparisons use the processors too: they belong to the slot.
+// The label of a test runs on the device itself.
+Result<Judgement> JudgePool::RunWithDevice(const Job& job, const std::stop_token& stop) {
+  KERF_ASSIGN_OR_RETURN(const device::Lease lease, Acquire(job, stop));
+  const std::string key = KeyOf(job.spec) + (IsTest(job.spec) ? lease.device().id.ToString() : "");
+  KERF_ASSIGN_OR_RETURN(VerifySetup setup, TakeSetup(key, job, lease.device()));
+  KERF_ASSIGN_OR_RETURN(Judgement judgement, Judged(job, lease.device(), setup));
   GiveBack(key, std::move(setup));
   return judgement;
 }
 
-// Before there is a device: others may use it meanwhile.
-Status JudgePool::WarmUp(const std::string& key, const Job& job) {
-  {
-    const std::lock_guard lock(mu_);
-    const bool warm = std::any_of(idle_.begin(), idle_.end(),
-                                  [&](const Idle& idle) { return idle.key.starts_with(key); });
-    if (warm) return {};
+Result<Judgement> JudgePool::Judged(const Job& job, const device::Device& device,
+                                    VerifySetup& setup) {
+  Judgement judgement;
+  KERF_ASSIGN_OR_RETURN(judgement.verdict, setup.Verify(job.candidate));
+  judgement.seeds = setup.seeds;
+  judgement.device = device.id.ToString();
+  return judgement;
+}
+
+// Somebody else may hold every device for long: whoever waits is told.
+Result<device::Lease> JudgePool::Acquire(const Job& job, const std::stop_token& stop) {
+  const std::string purpose = "kerf run " + job.spec.op_name;
+  Result<device::Lease> lease = devices_.Acquire(purpose, stop, std::chrono::seconds(1));
+  if (lease.ok() || lease.error().code != ErrorCode::kTimeout) return lease;
+  if (job.tell) {
+    job.tell("waits for a free " + options_.request.backend +
+             " device (kerf devices shows who has them)");
   }
-  return PrepareTask(job.spec);
+  return devices_.Acquire(purpose, stop, std::nullopt);
 }
 
 Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
@@ -165,10 +191,14 @@ Result<VerifySetup> JudgePool::TakeSetup(const std::string& key, const Job& job,
       return setup;
     }
   }
+  return NewSetup(job, device);
+}
+
+Result<VerifySetup> JudgePool::NewSetup(const Job& job, const device::Device& device) {
   VerifyRequest request = options_.request;
   request.profile = job.spec.task_type == "profile";
-  const device::Device* gpu = device.backend() != device::Backend::kCpu ? &device : nullptr;
-  if (verify::IsTestCode(job.spec.task_desc)) {
+  const device::Device* gpu = on_cpu_ ? nullptr : &device;
+  if (IsTest(job.spec)) {
     return SetUpTestVerification(job.spec.task_desc, job.spec.label, request, gpu, ports_);
   }
   KERF_ASSIGN_OR_RETURN(task::TaskFile task, TaskOf(job.spec));

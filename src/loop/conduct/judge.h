@@ -23,13 +23,15 @@ namespace kerf::conduct {
 class Judge {
  public:
   using Done = std::function<void(Result<Judgement>)>;
+  using Ready = std::function<void(Status)>;
+  using Tell = std::function<void(const std::string&)>;  // what is waited for; from any thread
 
   virtual ~Judge() = default;
   // Calls `done` exactly once, from any thread.
-  virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done) = 0;
-  // Whether candidates of the task can be judged here: runs its reference, or its test with the
-  // label, into the cache. The Status says why not. Calls `done` exactly once, from any thread.
-  virtual void Prepare(const TaskSpec& spec, std::function<void(Status)> done) = 0;
+  virtual void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) = 0;
+  // Whether the task can be judged at all, for whoever is about to pay a model. Calls `ready`
+  // exactly once, from any thread.
+  virtual void Prepare(const TaskSpec& spec, Ready ready) = 0;
   // What waits ends at once with an error; what runs is finished. Thread-safe.
   virtual void Stop() = 0;
 };
@@ -50,20 +52,20 @@ class JudgePool : public Judge {
                                                  VerifyPorts ports);
   ~JudgePool() override;
 
-  void Verify(const TaskSpec& spec, Candidate candidate, Done done) override;
-  void Prepare(const TaskSpec& spec, std::function<void(Status)> done) override;
+  void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell tell) override;
+  // Runs the task's reference, or its test with the label, into the cache.
+  void Prepare(const TaskSpec& spec, Ready ready) override;
   void Stop() override;
-
-  // Runs the task's reference into the cache, so that one that does not run is found before a
-  // model is paid.
-  Status PrepareTask(const TaskSpec& spec);
 
  private:
   struct Job {
     TaskSpec spec;
     Candidate candidate;
-    Done done;
-    std::function<void(Status)> prepared;  // instead of `done`: there is no candidate yet
+    Done done;  // empty: it is only prepared
+    Tell tell;
+    Ready ready;
+
+    void Refuse(const Error& error) const;
   };
   struct Idle {
     std::string key;
@@ -71,14 +73,18 @@ class JudgePool : public Judge {
   };
 
   JudgePool(Options options, VerifyPorts ports, Devices devices);
-  void Add(Job job);
-  static void End(const Job& job, const Error& error);
   void Work(const std::stop_token& stop);
-  Status RunPrepare(const Job& job, const std::stop_token& stop);
+  void Enqueue(Job job);
   Result<Judgement> Run(const Job& job, const std::stop_token& stop);
-  Status WarmUp(const std::string& key, const Job& job);
+  Result<device::Lease> Acquire(const Job& job, const std::stop_token& stop);
+  Status MakeReady(const Job& job, const std::stop_token& stop);
+  Result<Judgement> Judged(const Job& job, const device::Device& device, VerifySetup& setup);
+  // A verifier that is kept from an earlier candidate of the task, or a new one.
   Result<VerifySetup> TakeSetup(const std::string& key, const Job& job,
                                 const device::Device& device);
+  // Of a task that is a test, or on the CPU: everything with the device.
+  Result<Judgement> RunWithDevice(const Job& job, const std::stop_token& stop);
+  Result<VerifySetup> NewSetup(const Job& job, const device::Device& device);
   void GiveBack(const std::string& key, VerifySetup setup);
 
   const Options options_;
@@ -87,7 +93,7 @@ class JudgePool : public Judge {
   Devices devices_;
   std::mutex mu_;
   std::condition_variable_any has_jobs_;
-  std::deque<Job> jobs_;               // guarded by mu_
+  std::deque<Job> jobs_;               // guarded by mu_; those with a candidate first
   std::list<Idle> idle_;               // guarded by mu_; most recently used first
   bool stopped_ = false;               // guarded by mu_
   std::vector<std::jthread> threads_;  // last: they use everything above

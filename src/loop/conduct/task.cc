@@ -81,6 +81,25 @@ bool Fits(const Need& need, const RecordedAnswer& answer) {
   return false;
 }
 
+// Whether another look at the same code would find the same. Limits of time and memory, crashes and
+// measurements depend on the moment.
+bool IsFinal(const Verdict& verdict, bool measured) {
+  switch (verdict.status) {
+    case VerdictStatus::kPassed:
+      return !measured || verdict.timing.has_value();
+    case VerdictStatus::kCompileError:
+    case VerdictStatus::kCallError:
+    case VerdictStatus::kWrongShape:
+    case VerdictStatus::kWrongDType:
+    case VerdictStatus::kWrongValue:
+    case VerdictStatus::kNonFinite:
+    case VerdictStatus::kCheat:
+      return true;
+    default:
+      return false;
+  }
+}
+
 const char* NeedName(const Need& need) {
   switch (need.kind) {
     case Need::Kind::kCheck:
@@ -174,7 +193,8 @@ Result<llm::Prompt> Task::MakePrompt() const {
                                     need.suggestions,
                                     log,
                                     improve ? measurement_ : "",
-                                    reflection};
+                                    reflection,
+                                    options_.coder_documents};
     if (need.kind == Need::Kind::kAnalyze) {
       prompt = coder.AskForAnalysis(request);
     } else {
@@ -183,7 +203,8 @@ Result<llm::Prompt> Task::MakePrompt() const {
   } else {
     const design::Designer designer(ports_.prompts);
     const design::DesignRequest request{
-        spec(), need.action, options_.hardware, conductor_.design(), need.suggestions, reflection};
+        spec(),           need.action, options_.hardware,          conductor_.design(),
+        need.suggestions, reflection,  options_.designer_documents};
     prompt =
         need.kind == Need::Kind::kCheck ? designer.AskForCheck(request) : designer.Ask(request);
   }
@@ -213,6 +234,7 @@ Result<Task::Work> Task::Next() {
     work.kind = Work::Kind::kVerify;
     work.candidate = {spec().op_name, spec().op_name + "_" + ImplName(spec().impl), spec().impl,
                       conductor_.code()};
+    work.known = KnownJudgement();
     return work;
   }
   KERF_ASSIGN_OR_RETURN(prompt_, MakePrompt());
@@ -226,6 +248,23 @@ Result<Task::Work> Task::Next() {
   tries_ = llm::AttemptLog::Attach(work.request);
   work.request.round = need.kind == Need::Kind::kWork ? conductor_.Round(need.action) : 0;
   return work;
+}
+
+std::optional<Judgement> Task::KnownJudgement() const {
+  const auto found = known_.find(conductor_.code());
+  if (found == known_.end()) return std::nullopt;
+  Judgement judgement = found->second.judgement;
+  if (!judgement.verdict.correct()) {
+    judgement.verdict.log = fmt::format(
+        "This is the same code as in step {}, and so is the verdict. Change the code.\n\n{}",
+        found->second.step, judgement.verdict.log);
+  }
+  return judgement;
+}
+
+void Task::Fail(const Error& error, const std::string& because) {
+  error_ = error;
+  conductor_.Stop(because + ": " + error.message);
 }
 
 Result<bool> Task::PlayOne() {
@@ -393,8 +432,7 @@ Status Task::RecordReply(const llm::Reply& reply) {
 
 Status Task::TakeJudgement(Result<Judgement> judgement) {
   if (!judgement.ok()) {
-    error_ = judgement.error();
-    conductor_.Stop("the verifier could not find out: " + error_->message);
+    Fail(judgement.error(), "the verifier could not find out");
     return {};
   }
   const Verdict& verdict = judgement->verdict;
@@ -432,6 +470,9 @@ Status Task::TakeJudgement(Result<Judgement> judgement) {
   KERF_RETURN_IF_ERROR(
       files.Tell(verdict, attempt, verify_dir, FormatUtc(ports_.clock.WallNanos())));
   attempt.step = recorded.step;
+  if (IsFinal(verdict, wants_profile())) {
+    known_.insert({conductor_.code(), {recorded.step, *judgement}});
+  }
   const Attempt* best = conductor_.reflection().best();
   if (attempt.passed &&
       (best == nullptr || attempt.speedup.value_or(0) > best->speedup.value_or(0))) {

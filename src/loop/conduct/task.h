@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,6 +52,8 @@ struct TaskOptions {
   std::string log_dir;
   trace::Names names = trace::Names::kDoc;
   std::string hardware;            // in words, for prompts
+  std::string designer_documents;  // of the user's
+  std::string coder_documents;
   std::string model;               // as the user named it, for records
   size_t reflection_bytes = 8192;  // of a prompt
   size_t log_bytes = 12288;        // of a verifier's log in a prompt
@@ -89,11 +92,14 @@ class Task {
     Kind kind = Kind::kDone;
     llm::Request request;  // its spec and last verdict are borrowed from the task
     Candidate candidate;
+    std::optional<Judgement> known;  // the same code was judged before: nothing is to be done
   };
   Result<Work> Next();
   Status TakeReply(Result<llm::Reply> reply);
   Status TakeJudgement(Result<Judgement> judgement);
-  // Ends it; what was done is kept.
+  // Ends it: it cannot go on at all. What was done is kept.
+  void Fail(const Error& error, const std::string& because);
+  // The same without an error.
   void Stop(const std::string& because) { conductor_.Stop(because); }
 
   [[nodiscard]] const TaskSpec& spec() const { return options_.spec; }
@@ -117,6 +123,8 @@ class Task {
   void Feed(const std::string& text, llm::Finish finish);
   Status RecordReply(const llm::Reply& reply);
   Status RecordFailure(const Error& error);
+  // A model may send what it sent before; judging it again would give the same.
+  [[nodiscard]] std::optional<Judgement> KnownJudgement() const;
 
   const TaskOptions options_;
   TaskPorts ports_;
@@ -128,7 +136,12 @@ class Task {
   llm::Prompt prompt_;                      // of the request under way
   std::shared_ptr<llm::AttemptLog> tries_;  // of the same
   std::optional<Verdict> last_verdict_;
-  std::string measurement_;  // of the best candidate, in words
+  struct Known {
+    int64_t step = 0;
+    Judgement judgement;
+  };
+  std::map<std::string, Known> known_;  // by code; only what another look would not change
+  std::string measurement_;             // of the best candidate, in words
   std::string best_dir_;
   std::optional<Error> error_;
   std::optional<std::string> divergence_;

@@ -37,6 +37,8 @@ Status SaveTaskRecord(FileSystem& fs, const TaskOptions& options, const std::str
       {"model", options.model},
       {"language", language},
       {"hardware", options.hardware},
+      {"designer_documents", options.designer_documents},
+      {"coder_documents", options.coder_documents},
   };
   const std::string path = RecordPath(options.log_dir, spec.op_name, spec.task_id);
   KERF_RETURN_IF_ERROR(fs.CreateDirs(ParentPath(path)));
@@ -78,6 +80,8 @@ Result<TaskRecord> LoadTaskRecord(FileSystem& fs, const std::string& log_dir, co
     document.at("model").get_to(record.options.model);
     document.at("hardware").get_to(record.options.hardware);
     document.at("language").get_to(record.language);
+    record.options.designer_documents = document.value("designer_documents", "");
+    record.options.coder_documents = document.value("coder_documents", "");
     return record;
   } catch (const Json::exception& error) {
     return Corrupt(path + ": " + error.what());

@@ -41,6 +41,8 @@ class Quiet : public Observer {
   void Answered(size_t, const Task&, const llm::Reply&) override { ++answers; }
   void Judging(size_t, const Task&) override {}
   void Judged(size_t, const Task&, const Judgement&) override { ++answers; }
+  void Preparing(size_t, const Task&) override {}
+  void Waiting(size_t, const Task&, const std::string&) override {}
   void Ended(size_t, const Task&, const TaskOutcome&) override {}
   void Idle() override {}
   int asked = 0;
@@ -50,8 +52,8 @@ class Quiet : public Observer {
 // A disk, a model and a judge that outlive the process that uses them.
 class World {
  public:
-  explicit World(std::vector<FakeVerdict> verdicts = Verdicts())
-      : models_(*llm::ScriptedProvider::Parse(kScript, "script")),
+  explicit World(std::vector<FakeVerdict> verdicts = Verdicts(), const char* script = kScript)
+      : models_(*llm::ScriptedProvider::Parse(script, "script")),
         prompts_(*llm::PromptLibrary::Open(fs_, {})),
         judge_(std::move(verdicts)) {}
 
@@ -77,7 +79,8 @@ class World {
     std::vector<std::unique_ptr<Task>> tasks;
     tasks.push_back(std::move(opened));
     quiet_ = Quiet();
-    Driver driver([&](const std::string&) -> llm::Provider& { return *models_; }, judge_, quiet_);
+    Driver driver([&](const std::string&) -> llm::Provider& { return *models_; }, judge_, quiet_,
+                  options);
     return driver.Run(tasks, [&] { return quiet_.answers >= most - 1; })[0];
   }
   Result<TaskOutcome> Start(const std::string& log_dir, int most = 1000) {
@@ -107,6 +110,9 @@ class World {
   [[nodiscard]] const Quiet& quiet() const { return quiet_; }
   [[nodiscard]] size_t judged() const { return judge_.asked(); }
 
+  FakeJudge& judge() { return judge_; }
+  Driver::Options options;
+
  private:
   FakeFileSystem fs_;
   FakeClock clock_;
@@ -117,6 +123,73 @@ class World {
   FakeJudge judge_;
   Quiet quiet_;
 };
+
+TEST(Task, DoesNotHaveTheSameCodeJudgedTwice) {
+  // A model that never changes its mind.
+  constexpr char kStubborn[] = R"({"per_owner": true, "replies": [
+   {"agent": "cpp_coder", "json": {"code": "// same", "description": "d"}},
+   {"agent": "cpp_coder_fix", "json": {"code": "// same", "description": "d"}, "repeat": true}]})";
+  World world({{VerdictStatus::kWrongValue, "value", "12 wrong", "a log"},
+               {VerdictStatus::kPassed, "", "passed", ""}},
+              kStubborn);
+  TaskOptions options = World::Options("logs");
+  options.rules.coder_only = true;
+  options.start.action = ActionType::kDoCoderDirect;
+  const auto outcome = world.Run(Task::Open(options, world.Ports()));
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_FALSE(outcome->success);
+  EXPECT_EQ(world.judge().asked(), 1U);
+  // The model is told, and the record has a verdict for every candidate.
+  const auto playback = Playback::Read(world.fs(), "logs", "relu", "0", -1);
+  ASSERT_TRUE(playback.ok());
+  std::string logs;
+  std::string prompts;
+  for (Playback rest = *playback; !rest.empty();) {
+    const RecordedAnswer answer = rest.Take();
+    logs += answer.attempt.log;
+    prompts += answer.prompt;
+  }
+  EXPECT_NE(logs.find("the same code as in step 2"), std::string::npos) << logs;
+  EXPECT_NE(prompts.find("the same code as in step 2"), std::string::npos);
+}
+
+TEST(Task, JudgesTheSameCodeAgainWhenItRanOutOfTime) {
+  constexpr char kStubborn[] = R"({"per_owner": true, "replies": [
+   {"agent": "cpp_coder", "json": {"code": "// same", "description": "d"}},
+   {"agent": "cpp_coder_fix", "json": {"code": "// same", "description": "d"}, "repeat": true}]})";
+  World world({{VerdictStatus::kTimeout, "wall", "too slow", "a log"},
+               {VerdictStatus::kPassed, "", "passed", ""}},
+              kStubborn);
+  TaskOptions options = World::Options("logs");
+  options.rules.coder_only = true;
+  options.rules.improve = false;
+  options.start.action = ActionType::kDoCoderDirect;
+  const auto outcome = world.Run(Task::Open(options, world.Ports()));
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->success);
+  EXPECT_EQ(world.judge().asked(), 2U);
+}
+
+TEST(Driver, AsksNoModelForATaskThatCannotBeJudged) {
+  World world;
+  world.options.prepare = true;
+  world.judge().cannot_prepare = InvalidInput("the reference divides by zero");
+  const auto outcome = world.Start("logs");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_FALSE(outcome->success);
+  EXPECT_EQ(outcome->because, "it cannot be judged: the reference divides by zero");
+  ASSERT_TRUE(outcome->error.has_value());
+  EXPECT_EQ(world.quiet().asked, 0);
+}
+
+TEST(Driver, PreparesATaskOnce) {
+  World world;
+  world.options.prepare = true;
+  const auto outcome = world.Start("logs");
+  ASSERT_TRUE(outcome.ok()) << outcome.error().message;
+  EXPECT_TRUE(outcome->success) << outcome->because;
+  EXPECT_EQ(world.judge().prepared(), 1U);
+}
 
 TEST(Task, KeepsARightKernelThatTheMachineWasTooNoisyToMeasure) {
   const FakeVerdict noisy{VerdictStatus::kSuspicious, "unstable", "too noisy", "", 9.9};

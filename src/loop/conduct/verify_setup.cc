@@ -100,7 +100,7 @@ Status UseGpu(const device::Device& device, verify::VerifierOptions& options) {
     KERF_ASSIGN_OR_RETURN(const Chip chip, ParseChip(std::string(file.bytes)));
     options.memory_bandwidth = chip.memory_bandwidth;
   }
-  options.cuda_device = device.uuid.empty() ? std::to_string(device.index) : device.uuid;
+  options.cuda_device = CudaName(device);
   return {};
 }
 
@@ -143,6 +143,10 @@ Result<verify::VerifierOptions> MakeOptions(const VerifyRequest& request,
 }
 
 }  // namespace
+
+std::string CudaName(const device::Device& device) {
+  return device.uuid.empty() ? std::to_string(device.index) : device.uuid;
+}
 
 Result<VerifySetup> SetUpTestVerification(std::string test, std::string label,
                                           const VerifyRequest& request,

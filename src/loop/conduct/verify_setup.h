@@ -68,7 +68,11 @@ Result<VerifySetup> SetUpTestVerification(std::string test, std::string label,
 Status PrepareReference(task::TaskFile task, const VerifyRequest& request,
                         const VerifyPorts& ports);
 
-// `device` is the caller's while the setup lives; null on the CPU.
+// As CUDA_VISIBLE_DEVICES takes it.
+std::string CudaName(const device::Device& device);
+
+// `device` is the caller's while a verdict is made, or one of the same kind, and the verifier is
+// told before (UseDevice); null on the CPU.
 Result<VerifySetup> SetUpVerification(task::TaskFile task, const VerifyRequest& request,
                                       const device::Device* device, const VerifyPorts& ports);
 

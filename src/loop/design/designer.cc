@@ -8,7 +8,8 @@ llm::PromptValues Values(const DesignRequest& request) {
           {"framework", request.spec.framework}, {"backend", request.spec.backend},
           {"arch", request.spec.arch},           {"impl", ImplName(request.spec.impl)},
           {"hardware", request.hardware},        {"design", request.design},
-          {"suggestions", request.suggestions},  {"reflection", request.reflection}};
+          {"suggestions", request.suggestions},  {"reflection", request.reflection},
+          {"documents", request.documents}};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct DesignRequest {
   std::string design;       // the present one, to be repaired
   std::string suggestions;  // of this repair; may be empty
   std::string reflection;
+  std::string documents;  // of the user's, for the model to read
 };
 
 class Designer {

@@ -129,6 +129,10 @@ Result<bool> Optimizer::RunIteration(int64_t iteration, bool live,
       watcher_.Idle();
       continue;
     }
+    if (const auto* what = std::get_if<std::string>(&answer->what)) {
+      watcher_.Waiting(LineOf(answer->who), *what);
+      continue;
+    }
     if (!failed.ok()) {
       --under_way_;
       continue;

@@ -71,7 +71,7 @@ class CountingModel : public llm::Provider {
 // 1 does not compile, 2 is wrong, from 3 on they are right and not always faster.
 class CountingJudge : public conduct::Judge {
  public:
-  void Verify(const TaskSpec& spec, Candidate candidate, Done done) override {
+  void Verify(const TaskSpec& spec, Candidate candidate, Done done, Tell /*tell*/) override {
     ++judged;
     const int attempt = LastAttempt(candidate.source);
     conduct::Judgement judgement;
@@ -90,7 +90,7 @@ class CountingJudge : public conduct::Judge {
     }
     done(std::move(judgement));
   }
-  void Prepare(const TaskSpec& spec, std::function<void(Status)> done) override {
+  void Prepare(const TaskSpec& spec, Ready done) override {
     done(spec.op_name == "unfit" ? Status(InvalidInput("the label does not run")) : Status());
   }
   void Stop() override {}
@@ -102,6 +102,7 @@ class NoWatcher : public Watcher {
   void Asked(const Line&, const std::string&) override {}
   void Answered(const Line&, const llm::Reply&) override {}
   void Judging(const Line&) override {}
+  void Waiting(const Line&, const std::string&) override {}
   void Judged(const Line&) override {}
   void Prepared(const Case&) override {}
   void Ended(const IterationReport&) override {}

@@ -269,6 +269,32 @@ TEST_F(MakeReferenceTest, StoresInputsAsTheyWereBeforeTheTaskChangedThem) {
   for (size_t i = 0; i < x.size(); ++i) EXPECT_FLOAT_EQ(y[i], (x[i] + 1) * 2);
 }
 
+TEST_F(MakeReferenceTest, DrawsTwinsOfAnyShape) {
+  KERF_NEEDS(Framework::kNumpy);
+  options_.twin = true;
+  for (const char* shape : {"64, 1", "1, 64", "64,", "8, 8", "4, 3, 3", "1, 1, 64, 1", ""}) {
+    const std::string path = *root_ + "/twin_numpy.py";
+    const std::string text = std::string("import numpy as np\n") + R"(
+
+class Model:
+    def __call__(self, x):
+        return x * 2
+
+def get_inputs():
+    return [np.asarray(np.random.random_sample(()" +
+                             shape + R"()), dtype=np.float32)]
+
+def get_init_inputs():
+    return []
+)";
+    ASSERT_TRUE(WriteFileAtomic(*fs_, path, text).ok());
+    const auto made = Make(path);
+    ASSERT_TRUE(made.ok()) << shape << ": " << made.error().message;
+    const size_t twins = shape[0] == 0 ? 0 : 1;
+    EXPECT_EQ(made->cases.size(), options_.seeds.size() + twins) << shape;
+  }
+}
+
 TEST_F(MakeReferenceTest, RunsWithoutNamespacesToo) {
   KERF_NEEDS(Framework::kNumpy);
   options_.mode = sandbox::Mode::kOff;

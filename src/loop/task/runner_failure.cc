@@ -88,6 +88,10 @@ Error FromRunner(const RunnerError& error, const FailedRun& run) {
   }
   if (error.stage == "write")
     return IoError("writing the reference of " + run.task.path + ": " + message);
+  if (error.stage == "kerf") {
+    return Error{ErrorCode::kInternal, "kerf's own reference runner failed on " + run.task.path +
+                                           ": " + message + "; please report it with the task"};
+  }
   std::string text = Where(run.task, error.line) + ": " + message + " (" + Doing(error.stage) + ")";
   if (message.starts_with("ModuleNotFoundError")) {
     text += "; a task sees its own file and the packages of " + run.interpreter.path;

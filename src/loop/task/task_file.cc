@@ -1,11 +1,14 @@
 #include "loop/task/task_file.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cctype>
 #include <set>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/utf8.h"
 
 namespace kerf::task {
 namespace {
@@ -192,6 +195,22 @@ std::string TaskFile::ModuleName() const {
 
 std::string MaskPython(std::string_view text) { return Masker(text).Run(); }
 
+namespace {
+
+// A name in another script: "日本" → "u65e5_u672c", so that two of them stay apart.
+std::string NameOfCodePoints(const std::string& text) {
+  std::string name;
+  for (std::string_view rest = text; !rest.empty() && name.size() < 60;) {
+    const Utf8Char next = DecodeUtf8(rest);
+    rest.remove_prefix(next.length);
+    if (next.value < 0x80) continue;
+    name += fmt::format("{}u{:04x}", name.empty() ? "" : "_", static_cast<uint32_t>(next.value));
+  }
+  return name.empty() ? "task" : name;
+}
+
+}  // namespace
+
 std::string OpName(const std::string& path) {
   std::string name = Stem(path);
   if (const auto framework = FrameworkOfName(name)) {
@@ -205,7 +224,7 @@ std::string OpName(const std::string& path) {
   if (digits > 0 && digits < name.size() && name[digits] == '_') name.erase(0, digits);
   name.erase(0, std::min(name.find_first_not_of('_'), name.size()));
   while (!name.empty() && name.back() == '_') name.pop_back();
-  if (name.empty()) return "task";
+  if (name.empty()) return NameOfCodePoints(Stem(path));
   if (std::isdigit(static_cast<unsigned char>(name[0])) != 0) name.insert(0, "op_");
   return name;
 }

@@ -81,6 +81,7 @@ TEST(TaskFile, NamesTheOperator) {
   EXPECT_EQ(OpName("2d-conv.py"), "op_2d_conv");
   EXPECT_EQ(OpName("123.py"), "op_123");
   EXPECT_EQ(OpName("_torch.py"), "task");
+  EXPECT_EQ(OpName("日本.py"), "u65e5_u672c");
   EXPECT_EQ(MakeTaskFile("19_ReLU.py", With("import torch\n"))->ModuleName(), "ReLU_torch.py");
 }
 

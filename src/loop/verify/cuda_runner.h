@@ -21,7 +21,8 @@ class CudaRunner {
   std::string Bind(void* library);
 
   // So that a call does not find its inputs in the device's cache, where the upload left them.
-  std::string FlushCache();
+  // `timed`: also until the device's clocks are up.
+  std::string FlushCache(bool timed);
   // Waits for everything the candidate started, on all streams, and tells what went wrong.
   std::string Synchronize();
   CudaDriver& driver() { return driver_; }

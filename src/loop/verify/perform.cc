@@ -128,14 +128,17 @@ class Race {
       audits.push_back(
           static_cast<int>(random_.Next() % static_cast<uint64_t>(options_.least_rounds)));
     }
+    int left = options_.audits;
     for (int i = 0; i < options_.most_rounds; ++i) {
-      const bool audit = std::find(audits.begin(), audits.end(), i) != audits.end();
-      KERF_RETURN_IF_ERROR(Round(true, audit));
+      const auto audit = static_cast<int>(std::count(audits.begin(), audits.end(), i));
+      KERF_RETURN_IF_ERROR(Round(true, audit > 0));
+      left -= audit;
       if (!verdict_.passed()) return {};
-      if (i + 1 < options_.least_rounds) continue;
-      if (SteadyClock::now() - begin > options_.most_time) break;
-      if ((i + 1) % kRoundsPerStep == 0 && IsSure()) break;
+      const bool late = SteadyClock::now() - begin > options_.most_time;
+      if (i + 1 < (late ? options_.fewest_rounds : options_.least_rounds)) continue;
+      if (late || ((i + 1) % kRoundsPerStep == 0 && IsSure())) break;
     }
+    for (; left > 0 && verdict_.passed(); --left) KERF_RETURN_IF_ERROR(Round(true, true));
     return {};
   }
 

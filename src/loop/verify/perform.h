@@ -29,6 +29,7 @@ struct PerformOptions {
   double bandwidth = 0;  // of the device's memory, bytes per second; 0: the CPU's is measured
   int least_warmups = 3;
   int least_rounds = 30;
+  int fewest_rounds = 12;  // when most_time is over
   int most_rounds = 200;
   std::chrono::milliseconds most_time = std::chrono::seconds(10);
   double target_width = 0.02;  // half the confidence interval of the speedup

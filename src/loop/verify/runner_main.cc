@@ -344,7 +344,7 @@ uint64_t Now() {
 class PreparedCall {
  public:
   // Empty, or why the call cannot be made.
-  std::string Map(const Candidate& candidate, int input_fd, int output_fd) {
+  std::string Map(const Candidate& candidate, int input_fd, int output_fd, bool timed) {
     table_ = ReadTable(input_fd);
     if (!table_.has_value() || !memory_.Map(table_->tensors, table_->names, input_fd, output_fd)) {
       return "the judge's files make no sense here";
@@ -352,7 +352,7 @@ class PreparedCall {
     if (session->cuda != nullptr) {
       device_ = std::make_unique<CudaCallMemory>(*session->cuda);
       std::string problem = device_->Upload(table_->tensors, memory_.segments());
-      if (problem.empty()) problem = session->cuda->FlushCache();
+      if (problem.empty()) problem = session->cuda->FlushCache(timed);
       if (!problem.empty()) return problem;
     }
     FillArguments(*table_, memory_, device_.get(), arguments_);
@@ -420,7 +420,7 @@ class Conversation {
     } else if (kind == Command::Kind::kPing) {
       Send(MakeReply(Reply::Kind::kReady));
     } else if (kind == Command::Kind::kMap || kind == Command::Kind::kCall) {
-      if (Map(fds) && kind == Command::Kind::kCall) {
+      if (Map(fds, kind != Command::Kind::kCall) && kind == Command::Kind::kCall) {
         call_->Go(candidate_, /*fetch=*/true);
         call_.reset();
       } else if (call_ != nullptr) {
@@ -438,12 +438,12 @@ class Conversation {
 
  private:
   // False, and the judge told, when it cannot be done.
-  bool Map(const std::vector<int>& fds) {
+  bool Map(const std::vector<int>& fds, bool timed) {
     call_.reset();  // unmaps the last one first
     std::string problem = "there is no candidate";
     if (fds.size() == 2 && candidate_.kernel != nullptr) {
       call_ = std::make_unique<PreparedCall>();
-      problem = call_->Map(candidate_, fds[0], fds[1]);
+      problem = call_->Map(candidate_, fds[0], fds[1], timed);
     }
     if (problem.empty()) return true;
     call_.reset();

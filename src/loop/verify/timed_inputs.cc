@@ -51,7 +51,8 @@ bool HasOrder(const TensorSpec& spec, const char* data) {
     falls = falls && value(i) <= value(i - 1);
   }
   if (rises || falls) return true;
-  if (spec.shape.size() < 2 || spec.shape[spec.shape.size() - 2] != row) return false;
+  const size_t rank = spec.shape.size();
+  if (rank < 2 || spec.shape[rank - 1] != row || spec.shape[rank - 2] != row) return false;
   for (int64_t i = 0; i < count; ++i) {
     const int64_t r = i / row % row;
     const int64_t c = i % row;

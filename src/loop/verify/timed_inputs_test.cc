@@ -26,6 +26,12 @@ TEST(HasOrder, SeesSymmetricMatrices) {
   EXPECT_FALSE(Ordered({3, 3}, {1, 5, 2, 3, 0, 4, 2, 4, 1}));
 }
 
+TEST(HasOrder, TakesAColumnForNoMatrix) {
+  EXPECT_FALSE(Ordered({5, 1}, {1, 5, 2, 5, 0}));
+  EXPECT_FALSE(Ordered({1, 4, 1}, {1, 5, 2, 5}));
+  EXPECT_FALSE(Ordered({2, 2}, {1, 5, 2, 5}));
+}
+
 TEST(Renewal, ChangesValuesAndKeepsZerosAndSigns) {
   std::vector<float> values(256);
   for (size_t i = 0; i < values.size(); ++i) {

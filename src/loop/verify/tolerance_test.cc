@@ -230,6 +230,38 @@ TEST(Tolerance, MatmulInAnyOrderPassesAndLowerPrecisionFails) {
   }
 }
 
+// As a GPU's matrix unit sums: sixteen exact products at a time, the sum cut off to float32.
+float CutOffSum(const float* x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i += 16) {
+    double exact = sum;
+    for (size_t k = i; k < std::min(n, i + 16); ++k) exact += x[k];
+    const auto rounded = static_cast<float>(exact);
+    sum = std::fabs(static_cast<double>(rounded)) > std::fabs(exact) ? std::nextafterf(rounded, 0)
+                                                                     : rounded;
+  }
+  return sum;
+}
+
+TEST(Tolerance, HalfOutputsOfMatrixUnits) {
+  const MatmulShape s{64, 4096, 96};
+  const std::vector<int64_t> shape = {64, 96};
+  for (const DType dtype : {DType::kFloat16, DType::kBFloat16}) {
+    for (uint64_t seed = 1; seed < 6; ++seed) {
+      Floats a = Inputs(s.m * s.k, seed);
+      Floats b = Inputs(s.k * s.n, seed + 100);
+      for (Floats* x : {&a, &b}) {
+        for (float& value : *x) value = ToType(dtype, value);
+      }
+      const OwnedTensor oracle(DType::kFloat64, shape, ExactMatmul(a, b, s));
+      const OwnedTensor reference = Tensor(dtype, shape, Matmul(a, b, s, BlockedSum, Plain));
+      const Expected expected{reference.view(), oracle.view(), std::nullopt, 4096};
+      ExpectRight(Tensor(dtype, shape, Matmul(a, b, s, CutOffSum, Plain)), expected,
+                  DTypeName(dtype));
+    }
+  }
+}
+
 TEST(Tolerance, HalfOutputsOfMatmul) {
   const MatmulShape s{32, 512, 40};
   const std::vector<int64_t> shape = {32, 40};

@@ -107,6 +107,27 @@ Verifier::Verifier(Reference reference, VerifierOptions options, Clock& clock, I
 
 Verifier::~Verifier() = default;
 
+Status Verifier::WorkAhead(const Candidate& candidate) {
+  if (options_.backend == "cuda" &&
+      (candidate.impl == Impl::kCudaC || candidate.impl == Impl::kHip)) {
+    Verdict unused = Begin(candidate);
+    KERF_RETURN_IF_ERROR(PrepareCuda(candidate, unused));
+  }
+  FindTaskUnfitness();
+  return {};
+}
+
+void Verifier::UseDevice(const std::string& cuda_device) {
+  if (options_.cuda_device == cuda_device) return;
+  options_.cuda_device = cuda_device;
+  // They hold the other one.
+  triton_.reset();
+  swft_.reset();
+  eager_.reset();
+  compiled_.reset();
+  extensions_.reset();
+}
+
 Result<Verdict> Verifier::Verify(const Candidate& candidate) {
   const int64_t begin = clock_.MonotonicNanos();
   Verdict verdict = Begin(candidate);
@@ -299,7 +320,7 @@ Status Verifier::Measure(const Loadable& loadable, bool python, Verdict& verdict
   perform.cold_cache = options_.cold_cache;
   perform.same_runner = python;
   if (options_.warmups > 0) perform.least_warmups = options_.warmups;
-  if (options_.rounds > 0) perform.least_rounds = options_.rounds;
+  if (options_.rounds > 0) perform.least_rounds = perform.fewest_rounds = options_.rounds;
   perform.most_rounds = std::max(perform.most_rounds, perform.least_rounds);
   if (options_.backend == "cuda") {
     // Runners of GPUs flush the device's cache themselves.
@@ -348,12 +369,18 @@ Result<std::unique_ptr<WarmInterpreter>> Verifier::StartServer(
 
 std::string Verifier::Device() const { return options_.backend == "cuda" ? "cuda" : "cpu"; }
 
-void Verifier::JudgeTask(Verdict& verdict) {
+const std::vector<Unfitness>& Verifier::FindTaskUnfitness() {
   if (!unfitness_.has_value()) unfitness_ = FindUnfitness(*expectations_, options_.threads);
-  verdict.task.fit = unfitness_->empty();
-  for (const Unfitness& one : *unfitness_) verdict.task.notes.push_back(one.text);
-  if (!unfitness_->empty()) {
-    const Unfitness& first = unfitness_->front();
+  return *unfitness_;
+}
+
+void Verifier::JudgeTask(Verdict& verdict) {
+  const PhaseTimer timer(clock_, verdict, "fitness");
+  const std::vector<Unfitness>& found = FindTaskUnfitness();
+  verdict.task.fit = found.empty();
+  for (const Unfitness& one : found) verdict.task.notes.push_back(one.text);
+  if (!found.empty()) {
+    const Unfitness& first = found.front();
     verdict.Blame(VerdictStatus::kTaskUnfit, first.reason, first.text);
   }
 }

@@ -74,6 +74,12 @@ class Verifier {
 
   ~Verifier();
 
+  // What needs no device: compiles the candidate into the cache and finds out whether the task can
+  // tell right from wrong. Verify() then holds the device only for what runs on it.
+  Status WorkAhead(const Candidate& candidate);
+  // The device of the next verdict, as CUDA_VISIBLE_DEVICES names it. Of the kind it was made for.
+  void UseDevice(const std::string& cuda_device);
+
   Result<Verdict> Verify(const Candidate& candidate);
 
  private:
@@ -102,10 +108,11 @@ class Verifier {
                                                        bool compile);
   [[nodiscard]] std::string Device() const;
   void JudgeTask(Verdict& verdict);
+  const std::vector<Unfitness>& FindTaskUnfitness();
   [[nodiscard]] std::chrono::milliseconds CallTimeout() const;
 
   const Reference reference_;
-  const VerifierOptions options_;
+  VerifierOptions options_;
   Clock& clock_;
   IdSource& random_;
   std::optional<Expectations> expectations_;

@@ -18,6 +18,10 @@ class Model(nn.Module):
         self.h = nn.ConvTranspose2d(6, 4, 3, dilation=2, groups=2)
         self.i = nn.ConvTranspose1d(6, 5, 4, stride=3, dilation=2)
         self.j = nn.ConvTranspose3d(6, 4, 2, stride=2)
+        # Padding that is a multiple of the stride, or more: outputs before the first input.
+        self.m = nn.ConvTranspose3d(6, 4, (3, 5, 7), stride=2, padding=(1, 2, 3), output_padding=1, groups=2)
+        self.n = nn.ConvTranspose2d(6, 4, 5, stride=3, padding=3, output_padding=1)
+        self.o = nn.ConvTranspose1d(6, 5, 6, stride=2, padding=2, dilation=2)
         self.k = nn.Conv2d(6, 8, 1)
         self.l = nn.Conv2d(6, 8, 3, stride=3)
 
@@ -32,6 +36,9 @@ class Model(nn.Module):
                 self.h(x2),
                 self.i(x1),
                 self.j(x3),
+                self.m(x3),
+                self.n(x2),
+                self.o(x1),
                 torch.relu(self.a(x2)) + 1,
                 self.k(x2),
                 self.l(F.relu(x2)),
