@@ -90,7 +90,7 @@ class CountingJudge : public conduct::Judge {
     }
     done(std::move(judgement));
   }
-  void Prepare(const TaskSpec& spec, std::function<void(Status)> done) override {
+  void Prepare(const TaskSpec& spec, Ready done) override {
     done(spec.op_name == "unfit" ? Status(InvalidInput("the label does not run")) : Status());
   }
   void Stop() override {}
@@ -102,6 +102,7 @@ class NoWatcher : public Watcher {
   void Asked(const Line&, const std::string&) override {}
   void Answered(const Line&, const llm::Reply&) override {}
   void Judging(const Line&) override {}
+  void Waiting(const Line&, const std::string&) override {}
   void Judged(const Line&) override {}
   void Waiting(const Line&, const std::string&) override {}
   void Prepared(const Case&) override {}
