@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs kernels of real scene tests, with the arguments their tests give them, on kerf's own cores.
 
-scene_sim.py CHECKOUT [--kerf BINARY] [--platform a2a3|a5] [--keep DIR] [--limit N] [--seed S] [--show]
+scene_sim.py CHECKOUT [--kerf BINARY] [--platform a2a3|a5] [--keep DIR] [--limit N] [--seed S] [--seconds N] [--show]
 
 Takes every in-core kernel of every scene test of the platform whose arguments `kerf insight --dry-run` finds, runs it with
 `kerf insight --simulator embedded`, and checks the directory with `kerf timeline check`. Where the kernel's name says what
@@ -68,8 +68,11 @@ def numbers(path, dtype):
     return (values.astype(np.uint32) << 16).view(np.float32) if dtype == "BFLOAT16" else values
 
 
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def run(command, seconds=600):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", f"took more than {seconds} s")
 
 
 class Corpus:
@@ -100,7 +103,8 @@ class Corpus:
             return
         self.counts["arguments found"] += 1
         where = f"{path.relative_to(self.options.checkout)}: {kernel.get('name')}"
-        done = run([self.options.kerf, "insight", *words, "--simulator", "embedded", "--json", "--output-dir", f"{folder}/ws"])
+        done = run([self.options.kerf, "insight", *words, "--simulator", "embedded", "--json", "--output-dir", f"{folder}/ws"],
+                   self.options.seconds)
         report = json.loads(done.stdout) if done.stdout.startswith("{") else {}
         if "simulator" not in report:
             said = report.get("error", {}).get("message", done.stderr)
@@ -184,6 +188,7 @@ def main():
     parser.add_argument("--keep", help="leave the workspaces in this folder")
     parser.add_argument("--limit", type=int, default=10**9, help="kernels looked at")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=int, default=600, help="for one kernel")
     parser.add_argument("--show", action="store_true", help="print each problem with its kernel")
     options = parser.parse_args()
     options.checkout = str(pathlib.Path(options.checkout).resolve())

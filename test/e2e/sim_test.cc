@@ -414,6 +414,32 @@ extern "C" void kernel_entry(__gm__ int64_t *args) {
   EXPECT_EQ(json["cores"], 6);
 }
 
+// The lane's register under the runtimes: 0 on a2a3 for kernels that ask the arguments, the lane on
+// a5 unless a kernel moves its tiles by itself.
+TEST_F(Sim, TheLaneRegisterIsWhatTheRuntimeLeaves) {
+  const std::string kernel = R"(#include <pto/pto-inst.hpp>
+#include "intrinsic.h"
+#include "tensor.h"
+extern "C" void kernel_entry(__gm__ int64_t *args) {
+  auto *out = reinterpret_cast<int32_t *>(reinterpret_cast<ChipTensor *>(args[0])->buffer.addr);
+  out[get_sub_block_id(args)] = 10 + get_subblockid();
+})";
+  Write("kernel.cpp", kernel);
+  Write("moving.cpp", kernel + "// setEntryOffset\n");
+  Write("spec.json",
+        R"([{"index": 0, "name": "y", "dtype": "INT32", "shape": [2], "role": "output"}])");
+  const auto lanes = [&](const char* source, const char* chip) {
+    RunJson({source, "--core", "aiv", "--arg-spec", "spec.json", "--chip", chip, "--save-outputs",
+             "out"},
+            0);
+    const std::string bytes = Read("out/slot0.bin");
+    return std::vector<int>{bytes.at(0), bytes.at(4)};
+  };
+  EXPECT_EQ(lanes("kernel.cpp", "a2a3"), (std::vector<int>{10, 10}));
+  EXPECT_EQ(lanes("kernel.cpp", "a5"), (std::vector<int>{10, 11}));
+  EXPECT_EQ(lanes("moving.cpp", "a5"), (std::vector<int>{10, 10}));
+}
+
 TEST_F(Sim, WritesADirectoryThatIsSound) {
   const ProcessOutcome outcome =
       Kerf({"sim", kKernels + "mix_pipeline.cpp", "--core", "mix", "--arg-spec",

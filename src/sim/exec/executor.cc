@@ -16,11 +16,13 @@ constexpr uint64_t kMostOutput = uint64_t{16} << 30;
 struct LaneFacts {
   bool from_args = false;      // get_sub_block_id(args)
   bool from_register = false;  // get_subblockid()
+  bool adds_offset = false;    // moves its tiles within a queue's slots by itself
 };
 
 LaneFacts FactsOf(const std::string& text) {
   return {text.find("get_sub_block_id") != std::string::npos,
-          text.find("get_subblockid") != std::string::npos};
+          text.find("get_subblockid") != std::string::npos,
+          text.find("setEntryOffset") != std::string::npos};
 }
 
 struct Built {
@@ -45,6 +47,7 @@ Result<bool> BuildMembers(FileSystem& fs, const ReplayPlan& plan, const ExecOpti
     const LaneFacts facts = FactsOf(text);
     built.facts.from_args = built.facts.from_args || facts.from_args;
     built.facts.from_register = built.facts.from_register || facts.from_register;
+    built.facts.adds_offset = built.facts.adds_offset || facts.adds_offset;
     if (member.core == CoreType::kAic)
       built.aic = build.library;
     else
@@ -69,8 +72,11 @@ int LanesOf(const ReplayPlan& plan, const ExecOptions& options, const Built& bui
   return lanes;
 }
 
-bool LaneRegister(const ExecOptions& options, const Built& built, ExecResult& result) {
-  const bool on = options.lane_register.value_or(!built.facts.from_args);
+// The runtime of a2a3 leaves the register at 0 on both lanes; that of a5 does not, but kernels that
+// were brought over from a2a3 may still add the lane themselves.
+bool LaneRegister(const ExecOptions& options, bool a5, const Built& built, ExecResult& result) {
+  const bool zero = built.facts.from_args && (!a5 || built.facts.adds_offset);
+  const bool on = options.lane_register.value_or(!zero);
   if (built.facts.from_args) {
     result.notes.push_back(
         on ? "get_subblockid() is the lane"
@@ -205,7 +211,7 @@ Result<ExecResult> Execute(FileSystem& fs, const ReplayPlan& plan, const ExecOpt
   request.a5 = plan.options.platform == Platform::kA5;
   request.record = options.record;
   request.most_instructions = options.most_instructions;
-  request.lane_register = LaneRegister(options, built, result);
+  request.lane_register = LaneRegister(options, request.a5, built, result);
   request.block_num = plan.options.spmd_block_num.value_or(0);
   request.aic = paths.aic;
   request.aiv[0] = paths.aiv[0];

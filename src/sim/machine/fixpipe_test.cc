@@ -221,6 +221,88 @@ TEST(Fixpipe, InsertsWindowsWithReluAndAScale) {
       0, "scaled");
 }
 
+// a5: from L0C into UB of the vector cores, all of it to one or a half to each.
+template <AccToVecMode Mode>
+void CheckToVector(int rows, int cols,
+                   const std::function<double(Operands<half, float>&, int, int, int)>& wanted) {
+  Operands<half, float> in(16, 16, 32);
+  Matrix<float> lanes[2] = {Matrix<float>(rows, cols), Matrix<float>(rows, cols)};
+  GlobalMemory global = MemoryOf(in.a, in.b, lanes[0], lanes[1]);
+  kerf_pto_bind(&test_core);
+  LaunchConfig config;
+  config.memories = &kA5Memories;
+  Launch launch(config, global, &test_core);
+  using To = Vec<float, 16, 32>;
+  const auto cube = [&] {
+    Left<half> a1(16, 16), b1(16, 32);
+    TileLeft<half, 16, 16> a0;
+    TileRight<half, 16, 32> b0;
+    using Acc = TileAcc<float, 16, 32>;
+    Acc c0;
+    TASSIGN(a1, 0x0);
+    TASSIGN(b1, 0x10000);
+    TASSIGN(a0, 0x0);
+    TASSIGN(b0, 0x0);
+    TASSIGN(c0, 0x0);
+    TLOAD(a1, ViewOf(in.a));
+    TLOAD(b1, ViewOf(in.b));
+    TMOV(a0, a1);
+    TMOV(b0, b1);
+    TMATMUL(c0, a0, b0);
+    To to(rows, cols);
+    TASSIGN(to, 0x40);
+    TMOV<To, Acc, Mode>(to, c0);
+    set_intra_block(PIPE_FIX, 1);
+    set_intra_block(PIPE_FIX, 1 + 16);
+  };
+  launch.AddCore({kerf_log::CoreKind::kAic, 0, 0, cube, nullptr, nullptr});
+  const bool both = Mode == AccToVecMode::DualModeSplitM || Mode == AccToVecMode::DualModeSplitN;
+  for (uint8_t lane = 0; lane < 2; ++lane) {
+    const bool reads = both || lane == (Mode == AccToVecMode::SingleModeVec1 ? 1 : 0);
+    const auto vector = [&, lane, reads] {
+      wait_intra_block(PIPE_V, 1);
+      To tile(rows, cols);
+      TASSIGN(tile, 0x40);
+      if (reads) TSTORE(ViewOf(lanes[lane]), tile);
+    };
+    launch.AddCore({kerf_log::CoreKind::kAiv, 0, lane, vector, nullptr, nullptr});
+  }
+  ExpectClean(launch.Run());
+  for (int lane = 0; lane < 2; ++lane) {
+    if (!both && lane != (Mode == AccToVecMode::SingleModeVec1 ? 1 : 0)) continue;
+    ExpectNear<float>(
+        lanes[lane], [&](int r, int c) { return wanted(in, lane, r, c); }, 1e-6,
+        "to a vector core");
+  }
+}
+
+TEST(Fixpipe, ReachesTheVectorCores) {
+  const auto whole = [](auto& in, int, int r, int c) { return in.Sum(r, c); };
+  CheckToVector<AccToVecMode::SingleModeVec0>(16, 32, whole);
+  CheckToVector<AccToVecMode::SingleModeVec1>(16, 32, whole);
+  CheckToVector<AccToVecMode::DualModeSplitM>(
+      8, 32, [](auto& in, int lane, int r, int c) { return in.Sum(8 * lane + r, c); });
+  CheckToVector<AccToVecMode::DualModeSplitN>(
+      16, 16, [](auto& in, int lane, int r, int c) { return in.Sum(r, 16 * lane + c); });
+}
+
+TEST(Fixpipe, FindsThatThereIsNoVectorCore) {
+  Operands<half, float> in(16, 16, 16);
+  GlobalMemory global = MemoryOf(in.a, in.b);
+  const LaunchResult result = RunBody(
+      global,
+      [&] {
+        TileAcc<float, 16, 16> c;
+        Vec<float, 16, 16> to(16, 16);
+        TASSIGN(c, 0x0);
+        TASSIGN(to, 0x0);
+        TMOV(to, c);
+      },
+      kerf_log::CoreKind::kAic, kA5Memories);
+  ASSERT_FALSE(result.findings.empty());
+  EXPECT_EQ(result.findings[0].kind, FindingKind::kOutOfRange);
+}
+
 TEST(Fixpipe, RefusesAWindowOutside) {
   GlobalMemory global;
   const LaunchResult result = RunBody(global, [&] {

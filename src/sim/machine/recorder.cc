@@ -179,10 +179,12 @@ uint64_t BytesOf(const Call& call) {
     return call.globals == 0 ? 0 : elements * TypeBytes(call.global[0].type);
   }
   if (call.globals != 0) return ValidElements(call.tile[0]) * TypeBytes(call.global[0].type);
-  const TileRef& moved = call.tile[0];
-  const bool source = call.tiles > 1 &&
-                      (call.op == Op::TINSERT || call.op == Op::TINSERT_FP || call.op == Op::TPUSH);
-  return ValidElements(source ? call.tile[1] : moved) * TypeBytes(moved.type);
+  if (!Moves(call)) return ValidElements(call.tile[0]) * TypeBytes(call.tile[0].type);
+  uint64_t bytes = 0;
+  for (const MovePart& part : MovePartsOf(call))
+    bytes += static_cast<uint64_t>(std::max<int64_t>(part.rows * part.cols, 0)) *
+             TypeBytes(part.to.type);
+  return bytes;
 }
 
 }  // namespace
