@@ -97,6 +97,19 @@ class LineDiffer::Numbers {
     return sequence;
   }
 
+  // The same, and the lines that were not known before are forgotten again: their text may go away.
+  std::vector<uint32_t> OfGuests(const std::vector<std::string_view>& lines) {
+    const size_t before = known_.size();
+    std::vector<uint32_t> sequence = Of(lines);
+    // The last ones first: each leaves the table as it was when it came.
+    for (; known_.size() > before; known_.pop_back()) {
+      size_t at = known_.back().hash & (places_.size() - 1);
+      while (places_[at] != known_.size()) at = (at + 1) & (places_.size() - 1);
+      places_[at] = 0;
+    }
+    return sequence;
+  }
+
  private:
   struct Known {
     uint64_t hash;
@@ -138,7 +151,7 @@ LineDiffer::~LineDiffer() = default;
 
 TextDiff LineDiffer::Diff(std::string_view b) {
   TextDiff diff{lines_, SplitLines(b), {}};
-  diff.changes = DiffSequences(sequence_, numbers_->Of(diff.b));
+  diff.changes = DiffSequences(sequence_, numbers_->OfGuests(diff.b));
   return diff;
 }
 

@@ -29,8 +29,8 @@ struct TextDiff {
 
 TextDiff DiffLines(std::string_view a, std::string_view b);
 
-// The same for one text against many: what there is to know about `a` is found out once. Both texts
-// must outlive it and its results. For one thread.
+// The same for one text against many: what there is to know about `a` is found out once. `a` must
+// outlive it, and both texts the diff. For one thread.
 class LineDiffer {
  public:
   explicit LineDiffer(std::string_view a);
