@@ -21,7 +21,6 @@ class OptimizeView : public optimize::Watcher {
   void Asked(const optimize::Line& line, const std::string& agent) override;
   void Answered(const optimize::Line& line, const llm::Reply& reply) override;
   void Judging(const optimize::Line& line) override;
-  void Waiting(const optimize::Line& line, const std::string& what) override;
   void Judged(const optimize::Line& line) override;
   void Waiting(const optimize::Line& line, const std::string& what) override;
   void Prepared(const optimize::Case& one) override;

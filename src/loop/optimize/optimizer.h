@@ -37,8 +37,6 @@ class Watcher {
   virtual void Asked(const Line& line, const std::string& agent) = 0;
   virtual void Answered(const Line& line, const llm::Reply& reply) = 0;
   virtual void Judging(const Line& line) = 0;
-  // What it waits for: a device, the next try at an endpoint.
-  virtual void Waiting(const Line& line, const std::string& what) = 0;
   virtual void Judged(const Line& line) = 0;
   // What it waits for: a device, the next try at an endpoint.
   virtual void Waiting(const Line& line, const std::string& what) = 0;

@@ -104,7 +104,6 @@ class NoWatcher : public Watcher {
   void Judging(const Line&) override {}
   void Waiting(const Line&, const std::string&) override {}
   void Judged(const Line&) override {}
-  void Waiting(const Line&, const std::string&) override {}
   void Prepared(const Case&) override {}
   void Ended(const IterationReport&) override {}
   void Idle() override {}
