@@ -48,7 +48,9 @@ TEST(Choose, GathersBlocksByByteOffset) {
 
 template <typename T, typename I>
 void CheckScatter() {
-  for (const auto& [rows, cols] : {std::pair{4, 16}, {3, 5}, {1, 1}}) {
+  for (const auto& size : {std::pair{4, 16}, {3, 5}, {1, 1}}) {
+    const int rows = size.first;
+    const int cols = size.second;
     Matrix<T> a = Sample<T>(rows, cols, 2);
     Matrix<I> places(rows, cols);
     for (size_t i = 0; i < places.data.size(); ++i) places.data[i] = static_cast<I>(i * 11 % 128);
@@ -176,7 +178,9 @@ TEST(Choose, ComparesWithAScalarAndSelects) {
 template <typename T, int Upper>
 void CheckTriangle() {
   for (const int diagonal : {0, 2, -3}) {
-    for (const auto& [rows, cols] : {std::pair{8, 32}, {5, 13}, {1, 1}}) {
+    for (const auto& size : {std::pair{8, 32}, {5, 13}, {1, 1}}) {
+      const int rows = size.first;
+      const int cols = size.second;
       Matrix<T> out(rows, cols);
       GlobalMemory global = MemoryOf(out);
       ExpectClean(RunBody(global, [&] {

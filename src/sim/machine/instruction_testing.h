@@ -34,7 +34,7 @@ inline LaunchResult RunBody(GlobalMemory& global, const std::function<void()>& b
 template <typename T>
 struct Matrix {
   Matrix(int rows_, int cols_)
-      : rows(rows_), cols(cols_), data(static_cast<size_t>(rows_ * cols_)) {}
+      : rows(rows_), cols(cols_), data(static_cast<size_t>(rows_) * static_cast<size_t>(cols_)) {}
   T& at(int r, int c) { return data[static_cast<size_t>(r * cols + c)]; }
   int rows, cols;
   std::vector<T> data;

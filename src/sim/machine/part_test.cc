@@ -12,7 +12,9 @@ using namespace pto;
 template <typename T, typename Run, typename Wanted>
 void CheckPart(const char* name, Run&& run, Wanted&& wanted, double relative) {
   for (const bool first : {false, true}) {
-    for (const auto& [rows, cols] : {std::pair{5, 13}, {5, 7}, {2, 13}, {3, 1}}) {
+    for (const auto& size : {std::pair{5, 13}, {5, 7}, {2, 13}, {3, 1}}) {
+      const int rows = size.first;
+      const int cols = size.second;
       Matrix<T> a = Sample<T>(first ? 5 : rows, first ? 13 : cols, 1);
       Matrix<T> b = Sample<T>(first ? rows : 5, first ? cols : 13, 2);
       Matrix<T> out(5, 13);
@@ -130,7 +132,9 @@ int PlaceOf(Matrix<T>& m, int line, bool by_row, bool largest) {
 
 template <typename T, typename Run>
 void CheckRowArg(bool largest, Run&& run) {
-  for (const auto& [rows, cols] : {std::pair{8, 64}, {1, 1}, {5, 13}, {7, 33}}) {
+  for (const auto& size : {std::pair{8, 64}, {1, 1}, {5, 13}, {7, 33}}) {
+    const int rows = size.first;
+    const int cols = size.second;
     Matrix<T> a = Sample<T>(rows, cols, 3);
     Matrix<int32_t> column(rows, 1), wide(rows, 1), beside(rows, 1);
     Matrix<T> values(rows, 1);
@@ -173,7 +177,9 @@ TEST(Arg, FindsThePlaceInARow) {
 
 template <typename T, typename Run>
 void CheckColArg(bool largest, Run&& run) {
-  for (const auto& [rows, cols] : {std::pair{8, 64}, {1, 1}, {5, 13}}) {
+  for (const auto& size : {std::pair{8, 64}, {1, 1}, {5, 13}}) {
+    const int rows = size.first;
+    const int cols = size.second;
     Matrix<T> a = Sample<T>(rows, cols, 3);
     Matrix<uint32_t> alone(1, cols), beside(1, cols);
     Matrix<T> values(1, cols);

@@ -51,7 +51,9 @@ double SumOf(const std::vector<double>& row) {
 }
 
 TEST(Rows, Reduce) {
-  for (const auto& [rows, cols] : {std::pair{8, 64}, {1, 1}, {5, 13}, {7, 33}}) {
+  for (const auto& size : {std::pair{8, 64}, {1, 1}, {5, 13}, {7, 33}}) {
+    const int rows = size.first;
+    const int cols = size.second;
     const auto sum = [](auto& d, auto& a, auto& t) { TROWSUM(d, a, t); };
     const auto top = [](auto& d, auto& a, auto& t) { TROWMAX(d, a, t); };
     const auto low = [](auto& d, auto& a, auto& t) { TROWMIN(d, a, t); };
@@ -196,7 +198,9 @@ TEST(Rows, CopyAColumnAndARow) {
 // Products of small factors, so that they stay exact; the smallest of a column.
 template <typename T>
 void CheckProducts(double relative) {
-  for (const auto& [rows, cols] : {std::pair{8, 64}, {1, 1}, {5, 13}}) {
+  for (const auto& size : {std::pair{8, 64}, {1, 1}, {5, 13}}) {
+    const int rows = size.first;
+    const int cols = size.second;
     Matrix<T> a(rows, cols);
     for (size_t i = 0; i < a.data.size(); ++i)
       a.data[i] = static_cast<T>(i % 7 == 3 ? 2 : i % 11 == 5 ? -1 : 1);
