@@ -7,9 +7,11 @@ namespace {
 
 constexpr size_t kWorstShown = 8;
 
-// What a downgrade looks like: the error is about that of the run in lower precision, not garbage.
+// What a downgrade looks like: the error is about that of the run in lower precision, not garbage,
+// and not in a single element.
 bool LooksLikeLowerPrecision(const Comparison& comparison, const Budget& budget) {
   const std::optional<double> lower = budget.lower_margin();
+  if (comparison.beyond * 100 < comparison.elements) return false;
   return lower.has_value() && comparison.rms_ratio > 1 && comparison.rms_ratio < *lower * 4 &&
          comparison.rms_ratio > *lower / 64 && comparison.not_finite_wrong == 0;
 }
