@@ -185,23 +185,59 @@ ExponentBins CollectErrors(const Expected& expected, int threads) {
   return std::move(all);
 }
 
+namespace {
+
+// Of a bin's condition; 0 for an empty one.
+double ConditionOf(const ExponentBins& bins, int exponent) {
+  const ExponentBin& bin = bins[static_cast<size_t>(exponent)];
+  if (bin.count == 0) return 0;
+  return PowerOfTwo(exponent) * std::sqrt(bin.sum_condition2 / static_cast<double>(bin.count));
+}
+
+// How much smaller the condition is one exponent below, as well-filled bins show it: 1 in a
+// difference with a mean, 1/2 where it is proportional to the element. 1/2 when they do not tell.
+double ConditionShrink(const ExponentBins& bins) {
+  int least = -1;
+  int most = -1;
+  for (int e = 0; e < static_cast<int>(kExponents); ++e) {
+    if (bins[static_cast<size_t>(e)].count < kWellFilled || ConditionOf(bins, e) <= 0) continue;
+    if (least < 0) least = e;
+    most = e;
+  }
+  if (most - least < 2) return 0.5;
+  const double slope =
+      std::log2(ConditionOf(bins, most) / ConditionOf(bins, least)) / (most - least);
+  return std::exp2(-std::clamp(slope, 0.0, 1.0));
+}
+
+// What larger elements say about a bin, until they are enough.
+double ConditionFromAbove(const ExponentBins& bins, int from, double shrink) {
+  double loan = 0;
+  double factor = 1;
+  int64_t samples = 0;
+  for (int e = from + 1; e < static_cast<int>(kExponents) && samples < kWellFilled; ++e) {
+    factor *= shrink;
+    loan = std::max(loan, factor * ConditionOf(bins, e));
+    samples += bins[static_cast<size_t>(e)].count;
+  }
+  return loan;
+}
+
+}  // namespace
+
 std::array<double, kExponents> TypicalConditions(const ExponentBins& bins) {
   // Near enough that a condition proportional to the elements does not look like anything else.
   constexpr int kNear = 3;
   std::array<double, kExponents> conditions{};
-  const auto rms = [&](int e) {
-    const ExponentBin& bin = bins[static_cast<size_t>(e)];
-    if (bin.count == 0) return 0.0;
-    return PowerOfTwo(e) * std::sqrt(bin.sum_condition2 / static_cast<double>(bin.count));
-  };
+  const double shrink = ConditionShrink(bins);
   for (int e = kNear; e + kNear < static_cast<int>(kExponents); ++e) {
     const int64_t count = bins[static_cast<size_t>(e)].count;
     if (count == 0) continue;
-    double condition = rms(e);
+    double condition = ConditionOf(bins, e);
     if (count < kWellFilled) {
-      double loan = 0;
+      double loan = ConditionFromAbove(bins, e, shrink);
       for (int step = 1; step <= kNear; ++step) {
-        loan = std::max({loan, rms(e - step), rms(e + step)});
+        loan = std::max({loan, ConditionOf(bins, e - step), ConditionOf(bins, e + step)});
       }
       condition = std::max(condition, std::min(loan, condition * LuckLimit(count)));
     }
