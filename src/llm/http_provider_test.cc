@@ -233,8 +233,8 @@ TEST_F(HttpProviderTest, NeverRetriesWhatNoRetryCures) {
   for (const Case& c :
        {Case{400, "context_length_exceeded", ErrorCode::kUnavailable},
         Case{401, "invalid_api_key", ErrorCode::kDenied}, Case{403, "", ErrorCode::kDenied},
-        Case{404, "model_not_found", ErrorCode::kUnavailable}, Case{413, "", ErrorCode::kUnavailable},
-        Case{422, "", ErrorCode::kUnavailable},
+        Case{404, "model_not_found", ErrorCode::kUnavailable},
+        Case{413, "", ErrorCode::kUnavailable}, Case{422, "", ErrorCode::kUnavailable},
         Case{429, "insufficient_quota", ErrorCode::kUnavailable}}) {
     const Result<Reply> reply =
         AskOnce({{{"status", c.status},

@@ -7,19 +7,21 @@
 namespace kerf::verify {
 namespace {
 
-constexpr int kOne = 1023;  // the biased exponent of 1
+// Where the elements of magnitude 2^e are counted.
+size_t BinOf(int e) {
+  const int biased = e + 1023;
+  return static_cast<size_t>(biased);
+}
 
 // `count` elements of magnitude 2^e with this condition each.
 void Fill(ExponentBins& bins, int e, int64_t count, double condition) {
-  ExponentBin& bin = bins[static_cast<size_t>(kOne + e)];
+  ExponentBin& bin = bins[BinOf(e)];
   const double unit = condition / std::exp2(e);
   bin.count = count;
   bin.sum_condition2 = static_cast<double>(count) * unit * unit;
 }
 
-double At(const ExponentBins& bins, int e) {
-  return TypicalConditions(bins)[static_cast<size_t>(kOne + e)];
-}
+double At(const ExponentBins& bins, int e) { return TypicalConditions(bins)[BinOf(e)]; }
 
 TEST(TypicalConditions, ALuckySmallElementLearnsFromLargerOnes) {
   // A difference with a mean: as wrong at every magnitude.
