@@ -135,7 +135,7 @@ void SpreadFolders(const std::string& dir) {
 // in use recently.
 std::string FreshDir(const Options& options, const char* name) {
   static int turn = 0;
-  const std::string dir = options.dir + "/" + name + std::to_string(++turn);
+  std::string dir = options.dir + "/" + name + std::to_string(++turn);
   stdfs::create_directories(dir + "/bench_op");
   ::sync();
   return dir;

@@ -36,7 +36,7 @@ uint64_t RunEnds(const char* text) {
   const __m128i slash = _mm_set1_epi8('\\');
   const __m128i space = _mm_set1_epi8(0x1F);
   uint64_t ends = 0;
-  for (unsigned part = 0; part < 4; ++part) {
+  for (size_t part = 0; part < 4; ++part) {
     const __m128i block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + part * 16));
     const __m128i hit =
         _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, quote), _mm_cmpeq_epi8(block, slash)),

@@ -8,7 +8,7 @@
 namespace kerf::cli {
 namespace {
 
-constexpr size_t kMostBytes = 256 * 1024;
+constexpr size_t kMostBytes = size_t{256} * 1024;
 
 bool IsDocument(const DirEntry& entry) {
   if (entry.kind == FileKind::kDirectory) return false;
