@@ -212,7 +212,7 @@ const How* Find(std::span<const Entry> entries, Op op) {
 }  // namespace
 
 bool ExecuteRows(Unit& unit, const Call& call) {
-  const bool real = IsFloat(call.tile[0].type);
+  const bool real = call.tiles > 0 && IsFloat(call.tile[0].type);
   if (const How* by_row = Find(kRowReductions, call.op)) {
     CheckSameType(unit, call, 1);
     real ? RowReduce<float>(unit, call, *by_row) : RowReduce<int64_t>(unit, call, *by_row);
