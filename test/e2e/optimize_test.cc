@@ -316,6 +316,9 @@ TEST_F(OptimizeCommand, RecordedRepliesAnswerAgain) {
 }
 
 TEST_F(OptimizeCommand, SynthesizesAndMeasuresWhereTheLabelCanBeCaptured) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "a sanitized kerf measures a floor that is too slow";
+#endif
   Write(
       "data.jsonl",
       Json{{"instruction", "clamp"}, {"label", Task(256)}, {"filename", "relu.py"}}.dump() + "\n");
