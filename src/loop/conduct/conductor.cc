@@ -113,7 +113,7 @@ void Conductor::TakeCheck(const TakenCheck& taken) {
 
 void Conductor::SkipCheck() { GoOn("it was not checked when it was recorded"); }
 
-void Conductor::CheckFailed() { GoOn(kNotChecked); }
+void Conductor::CheckFailed() { GoOn("it could not be checked"); }
 
 void Conductor::LimitTo(int64_t steps) {
   rules_.limit_steps = steps;

@@ -19,9 +19,6 @@
 
 namespace kerf::conduct {
 
-// Why a check was left out, in the record of what followed.
-inline constexpr char kNotChecked[] = "it could not be checked";
-
 struct Rules {
   int64_t limit_steps = 10;
   bool coder_only = false;
