@@ -39,7 +39,7 @@ Status CheckRequest(const ReplayRequest& request) {
     return InvalidInput("--arg-spec and --dump-dir both give the arguments; give one of them");
   }
   if (source_alone && request.arg_spec.empty() && request.dump_dir.empty()) {
-    return InvalidInput("--kernel-source without a module needs --arg-spec or --dump-dir");
+    return InvalidInput("a kernel without a module needs --arg-spec or --dump-dir");
   }
   if (!request.dump_dir.empty() && request.func_ids.empty() && !source_alone) {
     return InvalidInput("--dump-dir needs --func-id: a dump names kernels by their ids");
