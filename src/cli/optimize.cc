@@ -69,8 +69,7 @@ Result<OptimizeResult> Lead(const Args& args, DataSet& data, RunFiles& files, Wo
   const auto interrupted = [&] {
     if (watch.interrupted() && !stopping) {
       stopping = true;
-      view.Say(
-          "stopping after the verdict that is under way; what was done is kept (again: at once)");
+      view.Say("stopping; what was done is kept and --resume goes on (again: at once)");
       shop.models->Stop();
       judge.Stop();
     }

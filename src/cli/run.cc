@@ -109,8 +109,7 @@ Result<int> Run(const Args& args, Context& context) {
   const std::vector<conduct::TaskOutcome> outcomes = driver.Run(tasks, [&] {
     if (watch.interrupted() && !stopping) {
       stopping = true;
-      view.Say(
-          "stopping after the verdict that is under way; what was done is kept (again: at once)");
+      view.Say("stopping; what was done is kept and --resume goes on (again: at once)");
       shop.models->Stop();
       judge->Stop();
     }

@@ -7,6 +7,7 @@
 #include "sandbox/cgroup_linux.h"
 #include "sandbox/launch_linux.h"
 #include "sandbox/plan_builder.h"
+#include "sandbox/stop_scope.h"
 #include "sandbox/supervisor_linux.h"
 
 namespace kerf::sandbox {
@@ -110,6 +111,8 @@ Result<Outcome> Sandbox::RunOn(const std::vector<std::string>& argv, int stdin_f
 
 Result<Outcome> Sandbox::Start(const std::vector<std::string>& argv, int stdin_fd) const {
   KERF_RETURN_IF_ERROR(CheckArguments(argv));
+  const std::stop_token stop = StopScope::Current();
+  if (stop.stop_requested()) return Unavailable("stopped");
   KERF_RETURN_IF_ERROR(policy_.Check());
   KERF_ASSIGN_OR_RETURN(SandboxLevel level, ChooseLevel(mode_, available_));
   std::unique_ptr<Cgroup> cgroup;
@@ -137,9 +140,11 @@ Result<Outcome> Sandbox::Start(const std::vector<std::string>& argv, int stdin_f
     level.Set(Layer::kCgroupPids, false, "the process could not be put into the group");
     cgroup.reset();
   }
-  Outcome outcome = Supervisor(plan, limits_, writable, cgroup.get(), *std::move(launched)).Run();
+  Supervisor supervisor(plan, limits_, writable, cgroup.get(), *std::move(launched), stop);
+  Outcome outcome = supervisor.Run();
   outcome.level = level;
   KERF_RETURN_IF_ERROR(folder.TakeBack());
+  if (supervisor.stopped()) return Unavailable("stopped");
   return outcome;
 }
 

@@ -5,7 +5,7 @@
 //   if (outcome.succeeded()) Use(ReadResultFile(work_folder, "out.bin", most));
 //
 // Whatever the program does is an Outcome. An Error means that kerf could not try: a layer that was
-// required is missing, or the policy makes no sense.
+// required is missing, the policy makes no sense, or somebody stopped it (stop_scope.h).
 //
 // When Run() returns no process of the program is alive, what it wrote in the work folder belongs
 // to the caller, and nothing else has changed. The program dies with the thread that runs it.

@@ -20,6 +20,7 @@
 #include "base/subprocess.h"
 #include "sandbox/process_tree.h"
 #include "sandbox/sandbox_testing.h"
+#include "sandbox/stop_scope.h"
 
 namespace kerf::sandbox {
 namespace {
@@ -121,6 +122,27 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(test.param.program) + (folder.empty() ? "" : "_") +
              folder.substr(folder.rfind('/') + 1);
     });
+
+TEST_F(SandboxTest, SomebodyElseCanStopIt) {
+  for (const char* program : {"sleep_long", "ignore_signals", "spin_forked"}) {
+    std::stop_source source;
+    const StopScope scope(source.get_token());
+    const std::jthread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      source.request_stop();
+    });
+    const Sandbox sandbox(policy_, limits_, mode_, available_);
+    const std::string path = std::string("/program/") + program;
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<Outcome> outcome = sandbox.Run({path});
+    ASSERT_FALSE(outcome.ok()) << program << ": " << Describe(*outcome);
+    EXPECT_EQ(outcome.error().message, "stopped") << program;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, limits_.wall_time) << program;
+    // Nor does anything begin any more.
+    EXPECT_FALSE(sandbox.Run({path}).ok()) << program;
+  }
+  EXPECT_TRUE(RunCase("hello").succeeded()) << "the scope has ended";
+}
 
 TEST_F(SandboxTest, SignalsAreReported) {
   Outcome outcome = RunCase("abort_self");

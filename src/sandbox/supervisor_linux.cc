@@ -37,12 +37,14 @@ std::string Bytes(uint64_t bytes) { return std::to_string(bytes) + " bytes"; }
 }  // namespace
 
 Supervisor::Supervisor(const LaunchPlan& plan, const Limits& limits,
-                       std::vector<std::string> folders, const Cgroup* cgroup, Launched launched)
+                       std::vector<std::string> folders, const Cgroup* cgroup, Launched launched,
+                       std::stop_token stop)
     : plan_(plan),
       limits_(limits),
       folders_(std::move(folders)),
       cgroup_(cgroup),
-      launched_(std::move(launched)) {}
+      launched_(std::move(launched)),
+      stop_(std::move(stop)) {}
 
 void Supervisor::Blame(OutcomeStatus status, Reason reason, std::string detail) {
   if (decided_) return;
@@ -257,6 +259,10 @@ Outcome Supervisor::Run() {
   auto next_tick = begin_ + kTick;
   while (!gone_) {
     PollOnce();
+    if (!decided_ && stop_.stop_requested()) {
+      stopped_ = true;
+      Blame(OutcomeStatus::kSignaled, Reason::kNone, "stopped");
+    }
     if (Clock::now() >= begin_ + limits_.wall_time) {
       Blame(OutcomeStatus::kLimit, Reason::kWallTime,
             "more than " + std::to_string(limits_.wall_time.count()) + " ms");

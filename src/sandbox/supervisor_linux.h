@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,11 @@ class Supervisor {
  public:
   // All but `launched` are borrowed for the time of the run; `cgroup` may be null.
   Supervisor(const LaunchPlan& plan, const Limits& limits, std::vector<std::string> folders,
-             const Cgroup* cgroup, Launched launched);
+             const Cgroup* cgroup, Launched launched, std::stop_token stop = {});
   // Lets the program go and returns when everything of it has gone. Call once.
   Outcome Run();
+  // Whether it was ended because somebody asked for that: the outcome then says nothing.
+  [[nodiscard]] bool stopped() const { return stopped_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -43,11 +46,13 @@ class Supervisor {
   const std::vector<std::string> folders_;
   const Cgroup* const cgroup_;
   Launched launched_;
+  const std::stop_token stop_;
   Fd listener_;
   std::vector<Fd> tmp_folders_;
 
   Outcome outcome_;
   bool decided_ = false;
+  bool stopped_ = false;
   bool gone_ = false;
   bool executed_ = false;
   uint64_t rss_before_ = 0;

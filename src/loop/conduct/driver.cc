@@ -61,7 +61,7 @@ std::optional<size_t> Driver::Turn(const TaskOf& task_of,
     outcomes_[index].error = taken.error();
     task.Stop("it could not be recorded: " + taken.error().message);
   } else if (stop) {
-    task.Stop("interrupted");
+    task.Interrupt();
   }
   if (Advance(index, task)) return std::nullopt;
   return index;

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "sandbox/stop_scope.h"
 
 namespace kerf::conduct {
 namespace {
@@ -89,11 +90,13 @@ void JudgePool::Stop() {
     stopped_ = true;
     waiting.swap(jobs_);
   }
+  stop_.request_stop();
   for (std::jthread& thread : threads_) thread.request_stop();
   for (const Job& job : waiting) job.Refuse(Unavailable("stopped"));
 }
 
 void JudgePool::Work(const std::stop_token& stop) {
+  const sandbox::StopScope scope(stop_.get_token());
   for (;;) {
     Job job;
     {
@@ -102,11 +105,15 @@ void JudgePool::Work(const std::stop_token& stop) {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
-    if (job.done) {
-      job.done(Run(job, stop));
-    } else {
+    if (!job.done) {
       job.ready(RunPrepare(job, stop));
+      continue;
     }
+    Result<Judgement> judgement = Run(job, stop);
+    // A candidate that was ended from outside may look like one that crashed.
+    const bool doubtful = judgement.ok() && !judgement->verdict.passed();
+    if (doubtful && stop.stop_requested()) judgement = Unavailable("stopped");
+    job.done(std::move(judgement));
   }
 }
 

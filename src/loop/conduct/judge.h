@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +34,7 @@ class Judge {
   // label, into the cache. The Status says why not. For whoever is about to pay a model. Calls
   // `ready` exactly once, from any thread.
   virtual void Prepare(const TaskSpec& spec, Ready ready) = 0;
-  // What waits ends at once with an error; what runs is finished. Thread-safe.
+  // What waits or runs ends soon with an error. Thread-safe.
   virtual void Stop() = 0;
 };
 
@@ -91,6 +92,7 @@ class JudgePool : public Judge {
   const bool on_cpu_;
   const VerifyPorts ports_;
   Devices devices_;
+  std::stop_source stop_;  // for all threads: an interpreter that one started serves the others
   std::mutex mu_;
   std::condition_variable_any has_jobs_;
   std::deque<Job> jobs_;               // guarded by mu_; those with a candidate first

@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "loop/task/graph_maker.h"
 #include "loop/task/task_file.h"
+#include "sandbox/stop_scope.h"
 
 namespace kerf::conduct {
 namespace {
@@ -66,10 +67,12 @@ void SynthProvider::Stop() {
     waiting.swap(jobs_);
     changed_.notify_all();
   }
+  stop_.request_stop();
   for (Job& job : waiting) job.done(Unavailable("stopped"));
 }
 
 void SynthProvider::Work() {
+  const sandbox::StopScope scope(stop_.get_token());
   for (;;) {
     Job job;
     {

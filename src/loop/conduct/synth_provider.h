@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,6 +70,7 @@ class SynthProvider : public llm::Provider {
   std::deque<Job> jobs_;                    // guarded by mu_
   bool stopped_ = false;                    // guarded by mu_
   std::map<std::string, Written> written_;  // by hash of the code; guarded by mu_
+  std::stop_source stop_;                   // ends a capture that is under way
   std::vector<std::thread> workers_;
 };
 

@@ -105,6 +105,11 @@ class Task {
   void Fail(const Error& error, const std::string& because);
   // The same without an error.
   void Stop(const std::string& because) { conductor_.Stop(because); }
+  // The user ended it. What was under way may have failed by that, which is nobody's failure.
+  void Interrupt() {
+    error_.reset();
+    conductor_.Stop("interrupted");
+  }
 
   [[nodiscard]] const TaskSpec& spec() const { return options_.spec; }
   [[nodiscard]] const Conductor& conductor() const { return conductor_; }

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "loop/verify/simt_findings.h"
+#include "sandbox/stop_scope.h"
 
 namespace kerf::verify {
 namespace {
@@ -241,7 +242,12 @@ Status Execute(const Loadable& candidate, Expectations& expectations, const Exec
   Trial trial(expectations, options, random, verdict);
   const auto start = [&] { return StartAndLoad(candidate.start, options.call_timeout); };
   std::future<Started> second;
-  if (candidate.independent) second = std::async(std::launch::async, start);
+  if (candidate.independent) {
+    second = std::async(std::launch::async, [&start, stop = sandbox::StopScope::Current()] {
+      const sandbox::StopScope scope(stop);
+      return start();
+    });
+  }
   // Python candidates get copies of the tensors: where those lay in the judge's file makes no
   // difference to them.
   std::vector<Placement> placements = {Placement::kAtStart};

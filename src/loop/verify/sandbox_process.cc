@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "sandbox/stop_scope.h"
+
 namespace kerf::verify {
 
 Result<SocketPair> MakeSocketPair() {
@@ -24,7 +26,9 @@ Result<std::unique_ptr<SandboxProcess>> SandboxProcess::Start(RunnerSpec spec) {
   std::unique_ptr<SandboxProcess> process(new SandboxProcess(std::move(spec)));
   KERF_ASSIGN_OR_RETURN(SocketPair pair, MakeSocketPair());
   process->socket_ = std::move(pair.ours);
-  process->thread_ = std::thread([self = process.get(), end = std::move(pair.theirs)]() mutable {
+  process->thread_ = std::thread([self = process.get(), end = std::move(pair.theirs),
+                                  stop = sandbox::StopScope::Current()]() mutable {
+    const sandbox::StopScope scope(std::move(stop));
     const RunnerSpec& how = self->spec_;
     const sandbox::Sandbox box(how.policy, how.limits, how.mode,
                                how.available ? *how.available : sandbox::Probe());
