@@ -8,6 +8,7 @@ namespace kerf::llm {
 namespace {
 
 constexpr size_t kLongestMessage = 2000;
+constexpr size_t kLongestPage = 300;  // a page for people; its first words tell
 
 bool ReadText(JsonReader& reader, std::string& out) {
   switch (reader.Peek()) {
@@ -59,7 +60,7 @@ std::string TextOfHtml(std::string_view html) {
   const auto space = [&] {
     if (!out.empty() && out.back() != ' ') out += ' ';
   };
-  while (!html.empty() && out.size() < kLongestMessage) {
+  while (!html.empty() && out.size() < kLongestPage) {
     if (html.front() == '<') {
       for (const std::string_view tag : {"script", "style"}) {
         if (!html.substr(1).starts_with(tag)) continue;

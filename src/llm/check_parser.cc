@@ -63,8 +63,13 @@ std::string NoCheckComplaint(const std::string& text, const Search& search,
 
 }  // namespace
 
-ParsedCheck ParseCheck(std::string_view reply, const std::vector<int64_t>& allowed) {
+ParsedCheck ParseCheck(std::string_view reply, const std::vector<int64_t>& allowed, Finish finish) {
   ParsedCheck parsed;
+  if (const char* cut = CutComplaint(finish)) {
+    parsed.truncated = true;
+    parsed.complaint = cut;
+    return parsed;
+  }
   Prepared prepared = Prepare(reply);
   parsed.repairs = std::move(prepared.repairs);
   parsed.truncated = prepared.truncated;

@@ -9,8 +9,13 @@ namespace {
 
 bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-std::string_view Trim(std::string_view text) {
+std::string_view TrimLeft(std::string_view text) {
   while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+std::string_view Trim(std::string_view text) {
+  text = TrimLeft(text);
   while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
   return text;
 }
@@ -64,6 +69,17 @@ bool CloseFence(std::string_view line, const Fence& fence) {
   return after.empty() || std::string_view(",\"'}])").find(after.front()) != std::string_view::npos;
 }
 
+// "<code>" or "<code lang=cpp>" at the start of a line: the length up to its end, else 0. A name in
+// angle brackets inside a line is C++ or prose.
+size_t OpenElement(std::string_view line) {
+  const size_t at = line.size() - TrimLeft(line).size();
+  if (!line.substr(at).starts_with("<code")) return 0;
+  const size_t end = line.find('>', at);
+  if (end == std::string_view::npos) return 0;
+  const char after = line[at + std::string_view("<code").size()];
+  return after == '>' || after == ' ' ? end + 1 : 0;
+}
+
 std::string_view Dedent(std::string_view line, size_t indent) {
   while (indent > 0 && !line.empty() && (line.front() == ' ' || line.front() == '\t')) {
     line.remove_prefix(1);
@@ -72,17 +88,29 @@ std::string_view Dedent(std::string_view line, size_t indent) {
   return line;
 }
 
+// Whether the element ends in this line.
+bool TakeElementLine(std::string_view line, CodeBlock& block) {
+  const size_t end = line.find("</code>");
+  const std::string_view code = line.substr(0, end);
+  if (!block.text.empty() || !Trim(code).empty()) block.text += code;
+  block.closed = end != std::string_view::npos;
+  return block.closed;
+}
+
 }  // namespace
 
 Markdown ParseMarkdown(std::string_view text) {
   Markdown markdown;
   std::string prose;
   std::optional<Fence> open;
+  bool in_element = false;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end);
-    if (open.has_value()) {
+    if (in_element) {
+      in_element = !TakeElementLine(line, markdown.blocks.back());
+    } else if (open.has_value()) {
       CodeBlock& block = markdown.blocks.back();
       if (CloseFence(line, *open)) {
         block.closed = true;
@@ -92,6 +120,9 @@ Markdown ParseMarkdown(std::string_view text) {
       }
     } else if ((open = OpenFence(line)).has_value()) {
       markdown.blocks.push_back({open->label, "", false});
+    } else if (const size_t tag = OpenElement(line); tag > 0) {
+      markdown.blocks.push_back({"", "", false});
+      in_element = !TakeElementLine(line.substr(tag), markdown.blocks.back());
     } else {
       prose += line;
     }

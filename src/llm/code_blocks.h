@@ -1,5 +1,5 @@
 // Fenced blocks of a reply in Markdown, as models write them: any language word, ~~~ or ```, in a
-// list, behind `"code":` on the same line, or never closed.
+// list, behind `"code":` on the same line, or never closed; and <code> elements.
 #pragma once
 
 #include <string>

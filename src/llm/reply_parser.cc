@@ -21,6 +21,19 @@ bool HasCode(const LenientValue& object) {
   return code.has_value() && !IsBlank(*code);
 }
 
+// {"kernel": …}, {"cpp_code": …}: the last member that holds code and nothing else.
+const std::string* CodeUnderAnotherName(const LenientValue& object, CodeLanguage language,
+                                        std::string& name) {
+  const std::string* code = nullptr;
+  for (size_t i = 0; object.is_object() && i < object.items.size(); ++i) {
+    const LenientValue& member = object.items[i];
+    if (!member.is_string() || !IsBareCode(member.text, language)) continue;
+    code = &member.text;
+    name = object.names[i];
+  }
+  return code;
+}
+
 // A description that was sent as an object of its own, beside the block.
 std::string DescriptionBeside(const Search& search, const std::string& prose) {
   for (auto object = search.found.objects.rbegin(); object != search.found.objects.rend();
@@ -57,6 +70,22 @@ void TakeBlock(ParsedReply& parsed, const Markdown& markdown, const CodeBlock& b
   }
 }
 
+bool TakeOtherMember(ParsedReply& parsed, const Search& search, CodeLanguage language) {
+  for (auto object = search.found.objects.rbegin(); object != search.found.objects.rend();
+       ++object) {
+    std::string name;
+    const std::string* code = CodeUnderAnotherName(object->value, language, name);
+    if (code == nullptr) continue;
+    parsed.form = "json";
+    parsed.code = *code;
+    parsed.description = TextOf(object->value.Find("description")).value_or("");
+    parsed.repairs.insert(parsed.repairs.end(), object->repairs.begin(), object->repairs.end());
+    parsed.repairs.push_back("code taken from the member \"" + name + "\"");
+    return true;
+  }
+  return false;
+}
+
 std::string NoCodeComplaint(const std::string& text, const Search& search,
                             const Markdown& markdown) {
   if (search.broken != nullptr) return BrokenComplaint(text, *search.broken);
@@ -79,11 +108,12 @@ std::string NoCodeComplaint(const std::string& text, const Search& search,
 
 // Without an object: blocks, then the whole text.
 void TakeFromText(ParsedReply& parsed, const std::string& text, const Search& search,
-                  CodeLanguage language) {
+                  CodeLanguage language, bool ended) {
   const Markdown markdown = ParseMarkdown(text);
   if (!markdown.blocks.empty() && !markdown.blocks.back().closed &&
       MayHold(markdown.blocks.back().label, language)) {
-    return Truncated(parsed, "the last code block is not closed");
+    if (!ended) return Truncated(parsed, "the last code block is not closed");
+    parsed.repairs.emplace_back("the last code block is not closed, but the model had ended");
   }
   if (const CodeBlock* block = ChooseBlock(markdown, language)) {
     return TakeBlock(parsed, markdown, *block, search);
@@ -94,6 +124,7 @@ void TakeFromText(ParsedReply& parsed, const std::string& text, const Search& se
     parsed.repairs.emplace_back("the whole reply taken as code");
     return;
   }
+  if (TakeOtherMember(parsed, search, language)) return;
   parsed.complaint = NoCodeComplaint(text, search, markdown) + " " + kWantCode;
 }
 
@@ -120,8 +151,23 @@ void FinishCode(ParsedReply& parsed) {
 
 }  // namespace
 
-ParsedReply ParseCode(std::string_view reply, CodeLanguage language) {
+const char* CutComplaint(Finish finish) {
+  if (finish == Finish::kLength) {
+    return "it was cut off at the limit of its length; answer in fewer words.";
+  }
+  if (finish == Finish::kFilter) {
+    return "the server's content filter cut it off; answer with what was asked for and no more.";
+  }
+  return nullptr;
+}
+
+ParsedReply ParseCode(std::string_view reply, CodeLanguage language, Finish finish) {
   ParsedReply parsed;
+  if (const char* cut = CutComplaint(finish)) {
+    parsed.truncated = true;
+    parsed.complaint = cut;
+    return parsed;
+  }
   Prepared prepared = Prepare(reply);
   parsed.repairs = std::move(prepared.repairs);
   if (!prepared.complaint.empty()) {
@@ -137,7 +183,7 @@ ParsedReply ParseCode(std::string_view reply, CodeLanguage language) {
   if (search.object != nullptr) {
     TakeObject(parsed, search);
   } else {
-    TakeFromText(parsed, prepared.text, search, language);
+    TakeFromText(parsed, prepared.text, search, language, finish == Finish::kStop);
   }
   if (parsed.ok()) FinishCode(parsed);
   return parsed;

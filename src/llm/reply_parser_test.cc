@@ -1,7 +1,8 @@
 // The corpus of odd replies. Each folder of test/data/replies is a case:
 //
 //   reply.txt      what a model sent, byte for byte
-//   expected.json  "ask": cpp, python, aul, any, check or analyze; the rest is what comes out
+//   expected.json  "ask": cpp, python, aul, any, check or analyze; "finish": what the endpoint said
+//                  of its end, if anything; the rest is what comes out
 //
 // With KERF_UPDATE_GOLDENS=1 the program rewrites expected.json and prints what changed.
 #include "llm/reply_parser.h"
@@ -50,11 +51,13 @@ Json Lines(const std::string& text) {
   return lines;
 }
 
-Json Outcome(const std::string& ask, const std::string& reply) {
+Json Outcome(const std::string& ask, const std::string& said, const std::string& reply) {
   Json out = {{"ask", ask}};
+  if (!said.empty()) out["finish"] = said;
+  const Finish finish = ParseFinish(said);
   if (ask == "check" || ask == "analyze") {
-    const ParsedCheck parsed =
-        ParseCheck(reply, ask == "check" ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{1, 2});
+    const ParsedCheck parsed = ParseCheck(
+        reply, ask == "check" ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{1, 2}, finish);
     if (parsed.ok()) out["result"] = parsed.result;
     out["reason"] = Lines(parsed.reason);
     out["suggestions"] = Lines(parsed.suggestions);
@@ -67,7 +70,7 @@ Json Outcome(const std::string& ask, const std::string& reply) {
                                 : ask == "python" ? CodeLanguage::kPython
                                 : ask == "aul"    ? CodeLanguage::kAul
                                                   : CodeLanguage::kAny;
-  const ParsedReply parsed = ParseCode(reply, language);
+  const ParsedReply parsed = ParseCode(reply, language, finish);
   out["form"] = parsed.form;
   out["code"] = Lines(parsed.code);
   out["description"] = Lines(parsed.description);
@@ -84,7 +87,9 @@ TEST_P(ReplyCorpus, GivesWhatIsExpected) {
   const std::string before = ReadAll(dir / "expected.json");
   const Json expected = Json::parse(before, nullptr, false);
   ASSERT_TRUE(expected.is_object() && expected.contains("ask")) << dir;
-  const std::string after = Outcome(expected["ask"], ReadAll(dir / "reply.txt")).dump(1) + "\n";
+  const std::string after =
+      Outcome(expected["ask"], expected.value("finish", ""), ReadAll(dir / "reply.txt")).dump(1) +
+      "\n";
   if (std::getenv("KERF_UPDATE_GOLDENS") != nullptr) {
     if (after == before) return;
     std::ofstream(dir / "expected.json", std::ios::binary) << after;

@@ -98,7 +98,8 @@ Result<std::string> WriteReference(const TaskSpec& spec, const ReferenceWriterOp
     request.spec = &spec;
     request.action = i == 0 ? ActionType::kDoCoderDirect : ActionType::kFixCoder;
     KERF_ASSIGN_OR_RETURN(const llm::Reply reply, AskAndWait(model, request));
-    const llm::ParsedReply parsed = llm::ParseCode(reply.text, llm::CodeLanguage::kPython);
+    const llm::ParsedReply parsed =
+        llm::ParseCode(reply.text, llm::CodeLanguage::kPython, reply.finish);
     const AskFacts facts{kAgent,
                          options.model,
                          prompt,

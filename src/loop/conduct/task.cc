@@ -366,24 +366,19 @@ Status Task::PlayVerdict(const RecordedAnswer& answer) {
 
 void Task::Feed(const std::string& text, llm::Finish finish) {
   const Need& need = conductor_.need();
-  // Whatever it looks like, a reply that ran into its limit is not all of one.
-  const bool cut = finish == llm::Finish::kLength;
-  constexpr char kCut[] = "it was cut off at the limit of its length; answer in fewer words.";
   if (need.kind == Need::Kind::kWork) {
     const auto language =
         IsDesigner(need.action) ? llm::CodeLanguage::kAul : llm::LanguageOf(spec().impl);
-    llm::ParsedReply parsed = llm::ParseCode(text, language);
-    if (cut) parsed.complaint = kCut;
+    llm::ParsedReply parsed = llm::ParseCode(text, language, finish);
     if (!parsed.ok()) parsed.code.clear();
     conductor_.TakeCode(
         {std::move(parsed.code), std::move(parsed.description), std::move(parsed.complaint)});
     return;
   }
   const bool analyze = need.kind == Need::Kind::kAnalyze;
-  const llm::ParsedCheck parsed =
-      llm::ParseCheck(text, analyze ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{0, 1});
+  const llm::ParsedCheck parsed = llm::ParseCheck(
+      text, analyze ? std::vector<int64_t>{1, 2} : std::vector<int64_t>{0, 1}, finish);
   TakenCheck taken{std::nullopt, parsed.reason, parsed.suggestions, parsed.complaint};
-  if (cut) taken.complaint = kCut;
   if (taken.complaint.empty()) taken.result = parsed.result;
   if (analyze) {
     conductor_.TakeAnalysis(taken);
@@ -401,8 +396,7 @@ Status Task::TakeReply(Result<llm::Reply> reply) {
   }
   if (!reply.ok()) {
     KERF_RETURN_IF_ERROR(RecordFailure(reply.error()));
-    const bool stopped = reply.error().message.ends_with("stopped");
-    if (conductor_.need().kind == Need::Kind::kCheck && !stopped) {
+    if (conductor_.need().kind == Need::Kind::kCheck) {
       conductor_.CheckFailed();
       return {};
     }
@@ -433,7 +427,7 @@ Status Task::RecordReply(const llm::Reply& reply) {
   if (need.kind == Need::Kind::kWork) {
     const auto language =
         IsDesigner(need.action) ? llm::CodeLanguage::kAul : llm::LanguageOf(spec().impl);
-    facts.repairs = llm::ParseCode(reply.text, language).repairs;
+    facts.repairs = llm::ParseCode(reply.text, language, reply.finish).repairs;
     KERF_RETURN_IF_ERROR(trace_->InsertDesignerOrCoderRecord(
         reply.text, prompt_.text, reply.reasoning, need.action, ReplyMeta(facts, reply)));
     return {};

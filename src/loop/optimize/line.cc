@@ -226,10 +226,7 @@ Status Line::RecordGiven() {
 }
 
 void Line::TakeCode(const std::string& text, llm::Finish finish) {
-  llm::ParsedReply parsed = llm::ParseCode(text, llm::LanguageOf(data_.spec.impl));
-  if (finish == llm::Finish::kLength) {
-    parsed.complaint = "it was cut off at the limit of its length; answer in fewer words.";
-  }
+  llm::ParsedReply parsed = llm::ParseCode(text, llm::LanguageOf(data_.spec.impl), finish);
   trial_.strategy = parsed.description;
   if (parsed.ok()) {
     trial_.code = std::move(parsed.code);
@@ -286,8 +283,9 @@ Status Line::TakeReply(Result<llm::Reply> reply) {
   ports_.redactor.Redact(reply->text, counts);
   const bool reflect = need_ == Need::kReflect;
   const std::vector<std::string> repairs =
-      reflect ? std::vector<std::string>()
-              : llm::ParseCode(reply->text, llm::LanguageOf(data_.spec.impl)).repairs;
+      reflect
+          ? std::vector<std::string>()
+          : llm::ParseCode(reply->text, llm::LanguageOf(data_.spec.impl), reply->finish).repairs;
   KERF_RETURN_IF_ERROR(RecordReply(*reply, repairs));
   if (reflect) {
     trial_.reflection = reply->text;
