@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "base/hash.h"
@@ -189,6 +191,16 @@ Status WriteAt(int fd, std::string_view bytes, uint64_t at) {
   return {};
 }
 
+// The kernel holds pages for a moment while it moves them about, and calls the file busy then.
+Status Seal(int fd, int seals) {
+  constexpr int kTries = 20;
+  for (int i = 0; ::fcntl(fd, F_ADD_SEALS, seals) != 0; ++i) {
+    if (errno != EBUSY || i == kTries) return ErrnoError("seal", "a memory file", errno);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return {};
+}
+
 Status WritePart(int fd, const Part& part, const Mapping& stored, const Touch& touch) {
   const WireTensor& wire = part.wire;
   const uint64_t end = wire.data_offset + wire.bytes;
@@ -282,10 +294,8 @@ Result<InputFile> InputFile::Make(const Reference& reference, const ReferenceCas
     KERF_RETURN_IF_ERROR(WritePart(file.fd_.get(), part, stored, touch));
   }
   // Not even this process can change the file from here on.
-  if (::fcntl(file.fd_.get(), F_ADD_SEALS,
-              F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
-    return ErrnoError("seal", "a memory file", errno);
-  }
+  KERF_RETURN_IF_ERROR(
+      Seal(file.fd_.get(), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE));
   KERF_ASSIGN_OR_RETURN(file.map_, Mapping::Map(file.fd_.get(), layout.end(), false));
   return file;
 }
@@ -296,9 +306,7 @@ Result<OutputFile> OutputFile::Make(const InputFile& input) {
   OutputFile file;
   file.tensors_ = input.outputs();
   KERF_ASSIGN_OR_RETURN(file.fd_, MakeMemoryFile("outputs", input.output_bytes()));
-  if (::fcntl(file.fd_.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) != 0) {
-    return ErrnoError("seal", "a memory file", errno);
-  }
+  KERF_RETURN_IF_ERROR(Seal(file.fd_.get(), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW));
   KERF_ASSIGN_OR_RETURN(file.map_, Mapping::Map(file.fd_.get(), input.output_bytes(), true));
   uint64_t bytes = 0;
   for (const WireTensor& tensor : file.tensors_) bytes += RoundUp(tensor.bytes, kAlignment);
