@@ -10,9 +10,9 @@
 //   core.End();
 //
 // LogFile: any thread. CoreLog: one thread at a time, one per core, closed before its LogFile. A
-// record costs a copy into a buffer of 64 KiB; a full buffer is one write(2). An instruction that
-// may block for ever (CROSS_WAIT) is recorded before it blocks, and Flush() makes it readable when
-// the process is then killed.
+// record costs a copy into a buffer of 64 KiB; full buffers are written by a thread of the LogFile,
+// while the core goes on. An instruction that may block for ever (CROSS_WAIT) is recorded before it
+// blocks, and Flush() makes it readable when the process is then killed.
 //
 // The objects may be handed to a shared library that was compiled with the same header.
 #pragma once
@@ -21,10 +21,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -56,6 +59,14 @@ class LogFile {
 
   // Writes what ends the file. Called by the destructor.
   void Close() {
+    if (writer_.joinable()) {
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        closing_ = true;
+        changed_.notify_all();
+      }
+      writer_.join();
+    }
     const std::lock_guard<std::mutex> lock(mutex_);
     if (fd_ < 0) return;
     ChunkHeader end;
@@ -161,7 +172,8 @@ class LogFile {
   }
 
   uint32_t AddCore(CoreKind kind, uint32_t block, uint8_t lane) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return waiting_.empty() && !writing_; });
     ChunkHeader header;
     header.type = ChunkType::kCore;
     header.core = cores_++;
@@ -172,9 +184,14 @@ class LogFile {
     return header.core;
   }
 
-  // `records` begins with the room for its chunk's header, so that one write does it.
-  void WriteRecords(uint32_t core, char* records, size_t bytes, uint32_t count) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+  using Buffer = std::unique_ptr<char[]>;
+  static constexpr size_t kBuffer = size_t{64} << 10;
+  static constexpr size_t kMostWaiting = 16;  // buffers; then the cores wait for the disk
+
+  // `records` begins with the room for its chunk's header, so that one write does it. With `now` it
+  // is in the file afterwards; else later, and `records` is another buffer.
+  void WriteRecords(uint32_t core, Buffer& records, size_t bytes, uint32_t count, bool now) {
+    std::unique_lock<std::mutex> lock(mutex_);
     if (fd_ < 0) return;
     // Once full, full for every core: no stream has a hole.
     if (dropped_ != 0 || (limit_ != 0 && written_ + count > limit_)) {
@@ -182,17 +199,61 @@ class LogFile {
       return;
     }
     written_ += count;
-    FlushTables();
     ChunkHeader header;
     header.type = ChunkType::kRecords;
     header.core = core;
     header.bytes = bytes - sizeof header;
     header.count = count;
-    std::memcpy(records, &header, sizeof header);
-    WriteAll(records, bytes);
+    std::memcpy(records.get(), &header, sizeof header);
+    // Tables are written by whoever finds new ones, after all that waits: they come first.
+    if (now || !new_strings_.empty() || !new_sites_.empty()) {
+      changed_.wait(lock, [&] { return waiting_.empty() && !writing_; });
+      FlushTables();
+      WriteAll(records.get(), bytes);
+      return;
+    }
+    if (!writer_.joinable()) writer_ = std::thread([this] { WriteWaiting(); });
+    changed_.wait(lock, [&] { return waiting_.size() < kMostWaiting; });
+    waiting_.push_back({std::move(records), bytes});
+    if (spare_.empty()) {
+      records.reset(new char[kBuffer]);
+    } else {
+      records = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    changed_.notify_all();
   }
 
-  std::mutex mutex_;  // guards everything below
+  void WriteWaiting() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return !waiting_.empty() || closing_; });
+      if (waiting_.empty()) return;
+      Waiting next = std::move(waiting_.front());
+      waiting_.pop_front();
+      writing_ = true;
+      lock.unlock();
+      // Nobody else writes meanwhile.
+      WriteAll(next.data.get(), next.bytes);
+      lock.lock();
+      writing_ = false;
+      spare_.push_back(std::move(next.data));
+      changed_.notify_all();
+    }
+  }
+
+  struct Waiting {
+    Buffer data;
+    size_t bytes = 0;
+  };
+
+  std::thread writer_;  // started with the first full buffer
+  std::condition_variable changed_;
+  std::mutex mutex_;  // guards everything below; while `writing_`, `error_` is the writer's
+  std::deque<Waiting> waiting_;
+  std::vector<Buffer> spare_;
+  bool writing_ = false;
+  bool closing_ = false;
   int fd_ = -1;
   uint32_t cores_ = 0;
   uint64_t limit_ = 0;
@@ -244,7 +305,7 @@ class CoreLog {
 
   // The record to fill in until End(); op, pipe and site are set.
   Instruction& Begin(Op op, Pipe pipe, uint32_t site) {
-    if (kBuffer - used_ < sizeof(Instruction) + kMostOperands * sizeof(Operand)) Flush();
+    if (kBuffer - used_ < sizeof(Instruction) + kMostOperands * sizeof(Operand)) Write(false);
     begun_ = used_;
     Instruction* record = new (buffer_.get() + used_) Instruction;
     record->op = op;
@@ -270,11 +331,7 @@ class CoreLog {
   }
 
   // What was ended is in the file afterwards.
-  void Flush() {
-    if (count_ != 0) file_.WriteRecords(core_, buffer_.get(), used_, count_);
-    used_ = sizeof(ChunkHeader);
-    count_ = 0;
-  }
+  void Flush() { Write(true); }
 
   [[nodiscard]] uint32_t core() const { return core_; }
 
@@ -285,12 +342,18 @@ class CoreLog {
     uint64_t pc = 0;
     uint32_t line = 0, column = 0, caller = 0, id = 0;
   };
-  static constexpr size_t kBuffer = size_t{64} << 10;
+  static constexpr size_t kBuffer = LogFile::kBuffer;
   static constexpr size_t kCache = 1024;
+
+  void Write(bool now) {
+    if (count_ != 0) file_.WriteRecords(core_, buffer_, used_, count_, now);
+    used_ = sizeof(ChunkHeader);
+    count_ = 0;
+  }
 
   LogFile& file_;
   const uint32_t core_;
-  std::unique_ptr<char[]> buffer_;
+  LogFile::Buffer buffer_;
   size_t used_ = sizeof(ChunkHeader);
   size_t begun_ = 0;
   uint32_t count_ = 0;
