@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "base/cache_dir.h"
@@ -71,10 +72,50 @@ Status RefuseSecrets(const std::vector<TaskSpec>& specs, const trace::Redactor& 
   return {};
 }
 
+// The id under which this text was recorded among the tasks of its name; empty when it was not.
+std::string RecordedId(FileSystem& fs, const std::string& log_dir, const TaskSpec& spec) {
+  for (int i = 0;; ++i) {
+    const std::string id = std::to_string(i);
+    const auto then = conduct::LoadTaskRecord(fs, log_dir, spec.op_name, id);
+    if (!then.ok()) return "";
+    if (then->options.spec.task_desc == spec.task_desc) return id;
+  }
+}
+
+// Tasks of one name were numbered in the order in which they came then; now fewer of them may be
+// there, or others. One that is new gets a number that nobody has.
+void KeepIds(FileSystem& fs, const std::string& log_dir, std::vector<TaskSpec>& specs) {
+  std::set<std::pair<std::string, std::string>> taken;
+  std::vector<TaskSpec*> fresh;
+  for (TaskSpec& spec : specs) {
+    const std::string id = RecordedId(fs, log_dir, spec);
+    if (id.empty() || !taken.insert({spec.op_name, id}).second) {
+      fresh.push_back(&spec);
+    } else {
+      spec.task_id = id;
+    }
+  }
+  for (TaskSpec* spec : fresh) {
+    const bool known = conduct::LoadTaskRecord(fs, log_dir, spec->op_name, spec->task_id).ok();
+    // One alone whose text has changed is the same task to its user, who is told.
+    if (!known || std::none_of(taken.begin(), taken.end(),
+                               [&](const auto& other) { return other.first == spec->op_name; })) {
+      continue;
+    }
+    for (int i = 0;; ++i) {
+      spec->task_id = std::to_string(i);
+      if (taken.contains({spec->op_name, spec->task_id})) continue;
+      if (!conduct::LoadTaskRecord(fs, log_dir, spec->op_name, spec->task_id).ok()) break;
+    }
+    taken.insert({spec->op_name, spec->task_id});
+  }
+}
+
 }  // namespace
 
 void TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
                   std::vector<TaskSpec>& specs) {
+  if (!args.Has("--task-id")) KeepIds(fs, log_dir, specs);
   for (TaskSpec& spec : specs) {
     const auto then = conduct::LoadTaskRecord(fs, log_dir, spec.op_name, spec.task_id);
     if (!then.ok()) continue;
@@ -196,6 +237,10 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
                                  conduct::PlaybackMode::kResume);
     }
     // It had not come to its first record.
+    if (playback.error().code == ErrorCode::kCorrupt) {
+      return Corrupt(playback.error().message + "; kerf trace check " + shop.log_dir +
+                     " tells what is damaged");
+    }
     if (playback.error().code != ErrorCode::kNotFound) return playback.error();
     context.out.Note("nothing of " + op + "/" + task + " is recorded in " + shop.log_dir +
                      ": it begins anew");

@@ -265,6 +265,67 @@ TEST_F(RunCommand, InterruptKeepsWhatWasDone) {
   EXPECT_LE(server.Log().size(), static_cast<size_t>(kCalls + 1));
 }
 
+TEST_F(RunCommand, InterruptDoesNotWaitForAReferenceThatHangs) {
+  const LlmServerProcess server(Rules(0));
+  std::ofstream(Path("hang_numpy.py"))
+      << "import time\nimport numpy as np\n\n\nclass Model:\n    def forward(self, x):\n"
+         "        time.sleep(1000)\n        return x\n\n\n"
+         "def get_inputs():\n    return [np.ones(4, np.float32)]\n\n\n"
+         "def get_init_inputs():\n    return []\n";
+  for (const std::string model : {"openai:gpt-5", "synth"}) {
+    LiveProcess run(LiveWords(server.url(), {"run", Path("hang_numpy.py"), "--model", model,
+                                             "--log-dir", Path("logs_" + model), "--json"}));
+    run.ReadFor(std::chrono::seconds(3));
+    const auto begin = std::chrono::steady_clock::now();
+    run.Signal(SIGINT);
+    const auto line = run.ReadLine(std::chrono::seconds(60));
+    ASSERT_TRUE(line.has_value()) << model;
+    EXPECT_EQ(run.Wait(), 130) << model;
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60)) << model;
+    const Json report = Json::parse(*line);
+    EXPECT_TRUE(report["interrupted"].get<bool>()) << model;
+    EXPECT_FALSE(report["tasks"][0].contains("error")) << *line;
+  }
+  EXPECT_TRUE(server.Log().empty());
+}
+
+// Whatever order they come in, and when one of them is new.
+TEST_F(RunCommand, TasksOfOneNameAreFoundAgainByTheirText) {
+  const LlmServerProcess server(Rules(0));
+  const auto words = [&](const std::vector<std::string>& folders) {
+    std::vector<std::string> all = {"run", "--model", "openai:gpt-5", "--log-dir", Path("logs")};
+    for (const std::string& folder : folders) all.push_back(Path(folder + "/relu_numpy.py"));
+    all.insert(all.end(), {"--resume", "--json"});
+    return all;
+  };
+  for (const std::string name : {"one", "two", "three"}) {
+    stdfs::create_directory(Path(name));
+    std::ofstream(Path(name + "/relu_numpy.py")) << "# " + name + "\n" << ReadAll(kRelu);
+  }
+  ASSERT_EQ(Kerf(server.url(), words({"one", "two"})).exit_code, 0);
+  ASSERT_EQ(server.Log().size(), size_t{2 * kCalls});
+  const ProcessOutcome again = Kerf(server.url(), words({"three", "two", "one"}));
+  ASSERT_EQ(again.exit_code, 0) << again.stdout_text << again.stderr_text;
+  EXPECT_EQ(server.Log().size(), size_t{3 * kCalls});
+  const Json tasks = Json::parse(again.stdout_text)["tasks"];
+  EXPECT_EQ(tasks[0]["task_id"], "2");
+  EXPECT_EQ(tasks[1]["task_id"], "1");
+  EXPECT_EQ(tasks[2]["task_id"], "0");
+}
+
+// The synthesizer's kernel passes, but the model that was wanted never answered.
+TEST_F(RunCommand, AWrongKeyIsAFailureEvenWithAKernel) {
+  const LlmServerProcess server(
+      Json::array({{{"status", 401}, {"body", R"({"error":{"message":"wrong key"}})"}}}));
+  const ProcessOutcome outcome =
+      Kerf(server.url(), {"run", kRelu, "--model", "openai:gpt-5", "--task-type", "profile",
+                          "--log-dir", "logs", "--json"});
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.stdout_text;
+  const Json task = Json::parse(outcome.stdout_text)["tasks"][0];
+  EXPECT_TRUE(task["success"].get<bool>());
+  EXPECT_THAT(task["error"]["message"].get<std::string>(), HasSubstr("wrong key"));
+}
+
 TEST_F(RunCommand, StopsBeforeTheCallThatWouldExceedTheBudget) {
   const LlmServerProcess server(Rules(0));
   const ProcessOutcome outcome =

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/app.h"
@@ -37,7 +38,10 @@ Json ResultJson(const RunResult& result) {
 
 std::string MoneyText(const llm::Account& total) {
   if (total.tokens() == 0) return "";
-  std::string text = fmt::format("{} tokens in {} calls", total.tokens(), total.calls);
+  // Some endpoints do not count; kerf then goes by the length of the texts.
+  const bool estimated = total.usage.source == llm::Usage::Source::kEstimated;
+  std::string text = fmt::format("{}{} tokens in {} calls", estimated ? "about " : "",
+                                 total.tokens(), total.calls);
   if (total.cost > 0) text += fmt::format(", ${:.4f}", static_cast<double>(total.cost) / 1e9);
   if (total.unpriced_tokens > 0) text += ", price unknown";
   return text;
@@ -84,7 +88,10 @@ std::string RunText(const RunReport& report, Output& out) {
 std::string RunJson(const RunReport& report) {
   Json results = Json::array();
   for (const RunResult& result : report.results) results.push_back(ResultJson(result));
+  const bool success = std::all_of(report.results.begin(), report.results.end(),
+                                   [](const RunResult& result) { return result.outcome.success; });
   const Json document = {{"ok", true},
+                         {"success", success && report.skipped.empty()},
                          {"log_dir", report.log_dir},
                          {"interrupted", report.interrupted},
                          {"tasks", results},
@@ -97,11 +104,13 @@ int RunExitCode(const RunReport& report) {
   if (report.interrupted) return kExitInterrupted;
   int code = report.skipped.empty() ? kExitDone : kExitNegative;
   for (const RunResult& result : report.results) {
-    if (result.outcome.success) continue;
-    code = std::max(code, kExitNegative);
+    const std::optional<Error>& error = result.outcome.error;
+    // An endpoint that lets nobody in is set up wrongly, even where another's kernel passed.
+    const bool denied = error.has_value() && error->code == ErrorCode::kDenied;
+    if (result.outcome.success && (!denied || llm::IsBudgetError(*error))) continue;
+    if (!result.outcome.success) code = std::max(code, kExitNegative);
     // What this machine or an endpoint lacks weighs more than a kernel that is wrong, refused or
     // too expensive.
-    const std::optional<Error>& error = result.outcome.error;
     if (error.has_value() && error->code != ErrorCode::kInvalidInput &&
         error->code != ErrorCode::kNotFound && !llm::IsBudgetError(*error)) {
       return ExitCodeOf(error->code);

@@ -91,6 +91,7 @@ void Conductor::TakeCode(TakenCode taken) {
     strategy_ = std::move(taken.description);
   }
   if (rules_.coder_only || !rules_.self_check) return GoOn("there is nobody to check it");
+  if (IsCoder(action) && reflection_.Knows(code_)) return GoOn("the same code was judged before");
   if (IsRepair(action) && repairs_ >= kMostRepairs) {
     return GoOn("it was repaired twice in a row");
   }

@@ -13,7 +13,12 @@ constexpr ActionType kCode = ActionType::kDoCoder;
 constexpr ActionType kFixCode = ActionType::kFixCoder;
 constexpr ActionType kVerify = ActionType::kVerify;
 
-TakenCode Code(const std::string& code = "code") { return {code, "a strategy", ""}; }
+TakenCode Code(const std::string& code) { return {code, "a strategy", ""}; }
+// Another one each time: equal code is treated differently.
+TakenCode Code() {
+  static int count = 0;
+  return Code("code " + std::to_string(++count));
+}
 TakenCode Unusable() { return {"", "", "there is no code in it."}; }
 TakenCheck Check(int64_t result) { return {result, "a reason", "a suggestion", ""}; }
 TakenCheck Unreadable() { return {std::nullopt, "", "", "there is no JSON in it."}; }
@@ -97,6 +102,21 @@ TEST(Conductor, VerifyingEndsARowOfRepairs) {
   conductor.TakeVerdict(Failed());
   conductor.TakeAnalysis(Check(2));
   conductor.TakeCode(Code());
+  ExpectNeed(conductor, Kind::kCheck, kFixCode);
+}
+
+TEST(Conductor, CodeThatWasJudgedIsNotCheckedAgain) {
+  Conductor conductor = At(kCode, {.limit_steps = 20});
+  conductor.TakeCode(Code("wrong"));
+  conductor.TakeCheck(Check(1));
+  conductor.TakeVerdict(Failed());
+  conductor.TakeAnalysis(Check(2));
+  conductor.TakeCode(Code("wrong"));
+  ExpectNeed(conductor, Kind::kVerify, kVerify);
+  EXPECT_EQ(conductor.need().because, "the same code was judged before");
+  conductor.TakeVerdict(Failed());
+  conductor.TakeAnalysis(Check(2));
+  conductor.TakeCode(Code("another"));
   ExpectNeed(conductor, Kind::kCheck, kFixCode);
 }
 

@@ -48,6 +48,11 @@ std::vector<Failure> Failures(const std::vector<Attempt>& attempts) {
 
 void Reflection::Add(Attempt attempt) { attempts_.push_back(std::move(attempt)); }
 
+bool Reflection::Knows(const std::string& code) const {
+  return std::any_of(attempts_.begin(), attempts_.end(),
+                     [&](const Attempt& attempt) { return attempt.code == code; });
+}
+
 const Attempt* Reflection::best() const {
   const Attempt* best = nullptr;
   for (const Attempt& attempt : attempts_) {

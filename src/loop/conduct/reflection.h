@@ -20,6 +20,7 @@ class Reflection {
     return attempts_.empty() ? nullptr : &attempts_.back();
   }
   [[nodiscard]] const std::vector<Attempt>& attempts() const { return attempts_; }
+  [[nodiscard]] bool Knows(const std::string& code) const;
 
   // At most `budget` bytes. The best so far, then the failures, equal ones once with how often they
   // happened, newest first. `with_best_code`: the code too, for a prompt that does not show it

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -48,6 +49,7 @@ std::string_view Package(std::string_view module) { return module.substr(0, modu
 struct Outline {
   std::set<std::string, std::less<>> names;
   std::set<std::string, std::less<>> packages;
+  std::map<std::string, size_t, std::less<>> inner;  // defined further in, and in which line
 };
 
 void AddImport(const std::vector<std::string_view>& words, bool top_level, Outline& outline) {
@@ -62,14 +64,17 @@ void AddImport(const std::vector<std::string_view>& words, bool top_level, Outli
 
 Outline Read(std::string_view masked) {
   Outline outline;
+  size_t number = 0;
   for (const std::string_view line : Lines(masked)) {
+    ++number;
     const std::vector<std::string_view> words = Words(line);
     if (words.size() < 2) continue;
     const bool top_level = line[0] != ' ' && line[0] != '\t';
     if (words[0] == "import" || words[0] == "from") {
       AddImport(words, top_level, outline);
-    } else if (top_level && (words[0] == "class" || words[0] == "def")) {
-      outline.names.emplace(words[1]);
+    } else if (words[0] == "class" || words[0] == "def") {
+      if (top_level) outline.names.emplace(words[1]);
+      if (!top_level) outline.inner.emplace(words[1], number);
     } else if (top_level && (words[1] == "=" || words[1] == ":")) {
       outline.names.emplace(words[0]);  // get_inputs = make_inputs
     }
@@ -107,16 +112,23 @@ Result<Framework> Detect(const std::string& path, const Outline& outline) {
                       " imports neither torch, mindspore nor numpy; say which with --framework");
 }
 
-Status CheckParts(const std::string& path, const Outline& outline) {
+// `open_line`: where a string begins that never ends, and hides what follows; 0 when there is none.
+Status CheckParts(const std::string& path, const Outline& outline, size_t open_line) {
   std::string missing;
+  std::string hint;
   const auto need = [&](const char* name, const char* what) {
-    if (!outline.names.contains(name)) missing += (missing.empty() ? "" : ", ") + std::string(what);
+    if (outline.names.contains(name)) return;
+    missing += (missing.empty() ? "" : ", ") + std::string(what);
+    const auto inner = outline.inner.find(name);
+    if (inner == outline.inner.end()) return;
+    hint += fmt::format("; line {} defines {}, but indented", inner->second, name);
   };
   need("Model", "class Model");
   if (!outline.names.contains("get_inputs_dyn_list")) need("get_inputs", "function get_inputs");
   need("get_init_inputs", "function get_init_inputs");
   if (missing.empty()) return {};
-  return InvalidInput(path + ": Missing required components in task_desc: " + missing);
+  if (open_line > 0) hint = fmt::format("; the string of line {} is never closed", open_line);
+  return InvalidInput(path + ": Missing required components in task_desc: " + missing + hint);
 }
 
 // Goes through Python text and blanks what is no code.
@@ -138,6 +150,9 @@ class Masker {
     return std::move(out_);
   }
 
+  // The line of a string in three quotes that never ends; 0 when there is none. After Run().
+  [[nodiscard]] size_t open_line() const { return open_line_; }
+
  private:
   void Blank() {
     if (text_[at_] != '\n') out_[at_] = ' ';
@@ -146,6 +161,7 @@ class Masker {
 
   void String(char quote) {
     const bool triple = text_.substr(at_, 3) == std::string(3, quote);
+    const size_t begin = at_;
     at_ += triple ? 3 : 1;
     while (at_ < text_.size()) {
       if (text_[at_] == '\\') {
@@ -161,11 +177,14 @@ class Masker {
         Blank();
       }
     }
+    const auto from = text_.begin() + static_cast<ptrdiff_t>(begin);
+    if (triple) open_line_ = static_cast<size_t>(std::count(text_.begin(), from, '\n')) + 1;
   }
 
   std::string_view text_;
   std::string out_;
   size_t at_ = 0;
+  size_t open_line_ = 0;
 };
 
 }  // namespace
@@ -234,8 +253,9 @@ Result<TaskFile> MakeTaskFile(const std::string& path, std::string text,
   if (text.find('\0') != std::string::npos) {
     return InvalidInput(path + " holds a NUL byte: it is no Python source");
   }
-  const Outline outline = Read(MaskPython(text));
-  KERF_RETURN_IF_ERROR(CheckParts(path, outline));
+  Masker masker(text);
+  const Outline outline = Read(masker.Run());
+  KERF_RETURN_IF_ERROR(CheckParts(path, outline, masker.open_line()));
   TaskFile task;
   if (framework.has_value()) {
     task.framework = *framework;

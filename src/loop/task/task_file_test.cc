@@ -60,6 +60,17 @@ TEST(TaskFile, NamesMissingPartsInAikgsWords) {
   EXPECT_THAT(one.error().message, HasSubstr("task_desc: function get_init_inputs"));
 }
 
+TEST(TaskFile, SaysWhyAPartThatIsThereIsMissing) {
+  const auto indented = MakeTaskFile(
+      "a.py",
+      "import torch\nclass Model: pass\ndef get_inputs(): pass\n  def get_init_inputs(): pass\n");
+  EXPECT_THAT(indented.error().message,
+              HasSubstr("; line 4 defines get_init_inputs, but indented"));
+  const auto open = MakeTaskFile(
+      "a.py", "import torch\nclass Model:\n    \"\"\"A model.\n    pass\ndef get_inputs(): pass\n");
+  EXPECT_THAT(open.error().message, HasSubstr("; the string of line 3 is never closed"));
+}
+
 TEST(TaskFile, FindsPartsHoweverTheyAreDefined) {
   EXPECT_TRUE(MakeTaskFile("a.py",
                            "import numpy\nfrom x import Model\nget_inputs = f\n"
