@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <random>
 #include <thread>
@@ -85,9 +86,18 @@ class PoolProcessTest : public ::testing::Test {
     return std::move(pool).value();
   }
 
+  // Tickets that hold their text: an empty one is not locked yet, and whoever stops or overtakes
+  // its owner then finds a dead one.
   void AwaitTickets(size_t count) {
-    const Result<RuntimeDir> dir = RuntimeDir::OpenPath(dir_.path() + "/devices");
-    while (dir->List(kQueueFolder)->size() != count) std::this_thread::yield();
+    const std::string folder = dir_.path() + "/devices/" + kQueueFolder;
+    for (size_t held = SIZE_MAX; held != count; std::this_thread::yield()) {
+      std::error_code ignored;
+      held = 0;
+      for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+        const uintmax_t bytes = std::filesystem::file_size(entry.path(), ignored);
+        held += bytes > 0 && bytes != static_cast<uintmax_t>(-1) ? 1 : 0;
+      }
+    }
   }
 
   // Acquires, says so, and never gives back.
