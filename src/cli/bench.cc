@@ -1,7 +1,6 @@
 // kerf bench: many tasks, one table.
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 #include "base/cache_dir.h"
 #include "base/hash.h"
@@ -93,8 +92,7 @@ std::string CpuName() {
 }
 
 std::string MachineText(const std::string& backend) {
-  std::string text =
-      CpuName() + ", " + std::to_string(std::thread::hardware_concurrency()) + " processors";
+  std::string text = CpuName() + ", " + std::to_string(device::UsableProcessors()) + " processors";
   if (const auto kind = device::ParseBackend(backend); kind.has_value() && backend != "cpu") {
     const auto found = device::Probe(*kind, device::ProbeOptions());
     if (found.ok() && !found->devices.empty()) text += ", " + found->devices.front().name;

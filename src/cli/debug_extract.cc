@@ -1,12 +1,12 @@
 // kerf debug extract: one folder for each failed case of a data set.
 #include <algorithm>
-#include <thread>
 
 #include "cli/debug_input.h"
 #include "cli/registry.h"
 #include "cli/render/debug_summary.h"
 #include "cli/render/text_width.h"
 #include "dataset/extract.h"
+#include "device/probe.h"
 
 namespace kerf::cli {
 namespace {
@@ -45,7 +45,7 @@ Result<dataset::ExtractOptions> ParseOptions(const Args& args) {
   options.page = !args.Has("--no-html");
   options.page_limit = static_cast<uint64_t>(args.GetNumber("--html-limit").value_or(32)) << 20;
   options.sync = args.Has("--sync");
-  const int64_t processors = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t processors = device::UsableProcessors();
   options.threads = static_cast<int>(std::min<int64_t>(
       args.GetNumber("--threads").value_or(std::min<int64_t>(processors, 8)), 256));
   return options;

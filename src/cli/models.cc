@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "cli/recorded_replies.h"
+#include "device/probe.h"
 #include "llm/budgeted_provider.h"
 #include "llm/endpoint.h"
 #include "llm/http_engine.h"
@@ -120,7 +120,7 @@ Result<std::unique_ptr<llm::Provider>> Models::MakeProvider(const llm::ModelSpec
     }
     case llm::ModelKind::kSynth: {
       // Capturing is the interpreter's work, on one processor each; verdicts need some as well.
-      const int processors = static_cast<int>(std::thread::hardware_concurrency());
+      const int processors = device::UsableProcessors();
       conduct::SynthProvider::Options options{ports_.cache_dir, ports_.threads,
                                               std::clamp(processors / 2, 1, 8), ports_.mode};
       auto provider = std::make_unique<conduct::SynthProvider>(ports_.fs, std::move(options));

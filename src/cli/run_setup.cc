@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 #include "base/cache_dir.h"
 #include "cli/build_info.h"
@@ -12,6 +11,7 @@
 #include "cli/recorded_replies.h"
 #include "cli/render/output.h"
 #include "cli/run_request.h"
+#include "device/probe.h"
 #include "loop/conduct/failed_calls.h"
 #include "loop/conduct/hardware.h"
 #include "loop/conduct/task_record.h"
@@ -170,7 +170,7 @@ std::string FreshLogDir(const Config& config, const std::string& kind) {
 }
 
 int JudgeJobs(const Config& config, const std::vector<TaskSpec>& specs) {
-  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int processors = device::UsableProcessors();
   const bool cpu = specs.front().backend == "cpu";
   int jobs = cpu && specs.front().task_type == "profile" ? 1 : static_cast<int>(specs.size());
   if (config.jobs > 0) jobs = static_cast<int>(std::min<int64_t>(config.jobs, 256));
@@ -178,7 +178,7 @@ int JudgeJobs(const Config& config, const std::vector<TaskSpec>& specs) {
 }
 
 int JudgeThreads(const Config& config, const std::vector<TaskSpec>& specs) {
-  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int processors = device::UsableProcessors();
   if (specs.front().backend != "cpu") return processors;
   return std::max(1, processors / JudgeJobs(config, specs));
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <thread>
 
 #include "base/cache_dir.h"
 #include "base/clock.h"
@@ -12,6 +11,7 @@
 #include "cli/render/output.h"
 #include "cli/render/step_text.h"
 #include "cli/render/table.h"
+#include "device/probe.h"
 #include "loop/task/reference_maker.h"
 #include "loop/task/task_check.h"
 #include "loop/verify/fitness.h"
@@ -32,7 +32,7 @@ struct Checked {
 
 // What only the comparison can tell. Its other reasons are among the report's findings already.
 Status AddNullBaselines(const Reference& reference, task::TaskReport& report) {
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = device::UsableProcessors();
   KERF_ASSIGN_OR_RETURN(verify::Expectations expectations,
                         verify::Expectations::Make(reference, threads));
   for (const verify::Unfitness& one : verify::FindUnfitness(expectations, threads)) {

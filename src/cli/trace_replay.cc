@@ -1,13 +1,13 @@
 // kerf trace replay: the loop again, with the recorded replies and fresh verdicts.
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "cli/build_info.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/step_text.h"
 #include "cli/run_view.h"
+#include "device/probe.h"
 #include "loop/conduct/driver.h"
 #include "loop/conduct/judge.h"
 #include "loop/conduct/task_record.h"
@@ -44,7 +44,7 @@ Result<Replayed> ReplayTask(const trace::Address& address, const std::string& ta
   const std::unique_ptr<IdSource> ids = MakeRandomIds();
   const trace::Redactor redactor;
   conduct::JudgePool::Options options;
-  options.request.threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  options.request.threads = device::UsableProcessors();
   KERF_ASSIGN_OR_RETURN(
       const auto judge,
       conduct::JudgePool::Open(record.options.spec.backend, options,

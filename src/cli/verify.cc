@@ -1,6 +1,5 @@
 // kerf verify: is this candidate right, and how fast is it?
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "cli/build_info.h"
@@ -9,6 +8,7 @@
 #include "cli/render/verdict_text.h"
 #include "cli/verify_input.h"
 #include "cli/verify_stream.h"
+#include "device/probe.h"
 #include "loop/conduct/devices.h"
 #include "loop/conduct/verify_setup.h"
 #include "loop/verify/keep_project.h"
@@ -24,7 +24,7 @@ Result<VerifyRequest> ParseRequest(const Args& args) {
   request.backend = args.Get("--backend");
   request.seeds = args.GetNumber("--seeds").value_or(3);
   request.timeout_s = args.GetNumber("--timeout").value_or(0);
-  const int64_t processors = std::max<int64_t>(1, std::thread::hardware_concurrency());
+  const int64_t processors = device::UsableProcessors();
   const int64_t threads = args.GetNumber("--threads").value_or(processors);
   request.mode = *sandbox::ParseMode(args.Get("--sandbox"));
   request.profile = args.Has("--profile");
@@ -92,7 +92,7 @@ Result<int> StreamJobs(const Args& args, const VerifyRequest& request) {
     return InvalidInput("--jobs: with --profile or a GPU candidates are judged one at a time");
   }
   const bool interpreted = args.Get("--impl") == "triton" && !alone;
-  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int processors = device::UsableProcessors();
   return static_cast<int>(wanted.value_or(interpreted ? std::min(processors, 4) : 1));
 }
 

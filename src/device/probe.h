@@ -41,6 +41,9 @@ struct ProbeResult {
 Result<ProbeResult> Probe(Backend backend, const ProbeOptions& options);
 
 Result<ProbeResult> ProbeCpu(const ProbeOptions& options);
+// How many processors are ours: those of the affinity mask, as far as the cgroup gives them. At
+// least 1. The machine may have many more, and threads on those would only wait.
+int UsableProcessors(const ProbeOptions& options = {});
 ProbeResult ProbeCuda(const ProbeOptions& options);
 ProbeResult ProbeRocm(const ProbeOptions& options);
 ProbeResult ProbeAscend(const ProbeOptions& options);

@@ -119,7 +119,27 @@ Result<size_t> SlotThreads(const Environment& environment) {
   return static_cast<size_t>(*threads);
 }
 
+struct Usable {
+  std::vector<int> cpus;
+  size_t all = 0;  // before the cgroup's limit
+};
+
+Usable FindUsable(const ProbeOptions& options) {
+  Usable usable;
+  usable.cpus = options.affinity.empty() ? Affinity() : options.affinity;
+  usable.all = usable.cpus.size();
+  const double limit = CgroupLimit(options.root);
+  if (limit > 0 && limit < static_cast<double>(usable.all)) {
+    usable.cpus.resize(std::max(size_t{1}, static_cast<size_t>(std::floor(limit))));
+  }
+  return usable;
+}
+
 }  // namespace
+
+int UsableProcessors(const ProbeOptions& options) {
+  return std::max(1, static_cast<int>(FindUsable(options).cpus.size()));
+}
 
 double CgroupCpus(std::string_view cpu_max) {
   std::string flat(cpu_max);
@@ -134,14 +154,12 @@ double CgroupCpus(std::string_view cpu_max) {
 
 Result<ProbeResult> ProbeCpu(const ProbeOptions& options) {
   KERF_ASSIGN_OR_RETURN(const size_t threads, SlotThreads(options.environment));
-  std::vector<int> cpus = options.affinity.empty() ? Affinity() : options.affinity;
+  const Usable usable = FindUsable(options);
+  const std::vector<int>& cpus = usable.cpus;
   ProbeResult result{.backend = Backend::kCpu};
-  const double limit = CgroupLimit(options.root);
-  if (limit > 0 && limit < static_cast<double>(cpus.size())) {
-    const size_t whole = std::max(size_t{1}, static_cast<size_t>(std::floor(limit)));
-    result.notes.push_back("the cgroup gives " + std::to_string(whole) + " of " +
-                           std::to_string(cpus.size()) + " processors");
-    cpus.resize(whole);
+  if (cpus.size() < usable.all) {
+    result.notes.push_back("the cgroup gives " + std::to_string(cpus.size()) + " of " +
+                           std::to_string(usable.all) + " processors");
   }
   // One slot at least: a machine smaller than a slot can still run one candidate at a time.
   const size_t slots = std::max(size_t{1}, cpus.size() / threads);

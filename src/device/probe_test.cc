@@ -76,8 +76,10 @@ TEST_F(CpuProbeTest, TheTightestCgroupOfVersionTwoCounts) {
   root_.Write("sys/fs/cgroup/outer/cpu.max", "250000 100000\n");
   EXPECT_EQ(Probe().devices.size(), 2U);
   EXPECT_THAT(Probe().notes, ElementsAre("the cgroup gives 2 of 4 processors"));
+  EXPECT_EQ(UsableProcessors(options_), 2);
   root_.Write("sys/fs/cgroup/outer/inner/cpu.max", "50000 100000\n");
   EXPECT_EQ(Probe().devices.size(), 1U);
+  EXPECT_EQ(UsableProcessors(options_), 1);
 }
 
 TEST_F(CpuProbeTest, CgroupsOfVersionOneCount) {

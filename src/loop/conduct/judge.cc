@@ -1,9 +1,9 @@
 #include "loop/conduct/judge.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "base/hash.h"
+#include "device/probe.h"
 #include "sandbox/stop_scope.h"
 
 namespace kerf::conduct {
@@ -32,8 +32,7 @@ Result<std::unique_ptr<JudgePool>> JudgePool::Open(const std::string& backend, O
                         Devices::Open(backend, options.request.threads, ports.clock));
   const auto slots = static_cast<int>(devices.size());
   // Beside a GPU, half of the processors may be making references.
-  const int beside =
-      backend == "cpu" ? 0 : static_cast<int>(std::thread::hardware_concurrency()) / 2;
+  const int beside = backend == "cpu" ? 0 : device::UsableProcessors() / 2;
   options.jobs = std::min(options.jobs, slots + beside);
   return std::unique_ptr<JudgePool>(
       new JudgePool(std::move(options), std::move(ports), std::move(devices)));

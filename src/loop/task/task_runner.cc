@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "device/probe.h"
 #include "loop/task/reference_maker.h"
 #include "loop/task/runner_failure.h"
 #include "resource/resource.h"
@@ -82,7 +83,7 @@ Result<std::string> CopyFolder(FileSystem& fs, const std::string& from, const st
 
 int ThreadCount(int wanted) {
   if (wanted > 0) return wanted;
-  return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  return device::UsableProcessors();
 }
 
 Result<std::string> TaskRunner::Run(const std::string& program, const Request& request,
