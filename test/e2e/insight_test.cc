@@ -176,7 +176,7 @@ TEST_F(Insight, DumpsCanBeLookedInto) {
       R"({"bin_file":"args.bin","total_args":3,"args":[{"task_id":"0x1","func_id":[1],"arg_index":0,"dtype":"INT8","shape":[4],"bin_size":9}]})");
   const ProcessOutcome bad = Kerf({"dump", "check", dir_.path() + "/bad"});
   EXPECT_EQ(bad.exit_code, 4);
-  EXPECT_THAT(bad.stdout_text, HasSubstr("claims 3 records and holds 1"));
+  EXPECT_THAT(bad.stdout_text, HasSubstr("total_args claims 3 records; the file holds 1"));
 }
 
 TEST_F(Insight, HostileNamesStayText) {
