@@ -18,7 +18,7 @@ BUILTINS = {
     "len": len, "list": list, "tuple": tuple, "dict": dict, "set": set, "str": str, "int": int, "float": float,
     "bool": bool, "max": max, "min": min, "sum": sum, "abs": abs, "sorted": sorted, "round": round, "any": any,
     "all": all, "reversed": lambda x: list(reversed(x)), "zip": lambda *a: list(zip(*a)),
-    "enumerate": lambda x, start=0: list(enumerate(x, start)), "divmod": divmod, "repr": repr, "bytes": bytes,
+    "enumerate": lambda x, start=0: list(enumerate(x, start)), "divmod": divmod, "repr": repr,
 }
 MATH = {"ceil", "floor", "sqrt", "log2", "log", "exp", "prod", "gcd"}
 METHODS = {

@@ -115,9 +115,17 @@ class Evaluator:
     def block(self, statements):
         for node in statements:
             self.module.reader.step()
-            method = getattr(self, "do_" + type(node).__name__, None)
-            if method is not None:
-                method(node)
+            getattr(self, "do_" + type(node).__name__, self.do_unread)(node)
+
+    def do_unread(self, node):
+        """A statement kerf does not follow: what it may change is not known after it."""
+        for name in self.changed_names(node):
+            self.scope[name] = self.unknown(node, f"'{name}' is changed by {type(node).__name__}, which kerf does not follow")
+
+    def do_nothing(self, node):
+        """Changes no value."""
+
+    do_Pass = do_Global = do_Nonlocal = do_Assert = do_Raise = do_AsyncFunctionDef = do_nothing
 
     def do_Assign(self, node):
         value = self.eval(node.value)
@@ -558,11 +566,11 @@ def assigned_names(node):
     """What a block may change: names it assigns, and names whose methods it calls or whose items it sets."""
     names = set()
     for part in ast.walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, (ast.Store, ast.Del)):
             names.add(part.id)
         owner = part.func if isinstance(part, ast.Call) else part
         if isinstance(owner, (ast.Attribute, ast.Subscript)) and isinstance(owner.value, ast.Name):
-            if isinstance(part, ast.Call) or isinstance(getattr(part, "ctx", None), ast.Store):
+            if isinstance(part, ast.Call) or isinstance(getattr(part, "ctx", None), (ast.Store, ast.Del)):
                 names.add(owner.value.id)
     return sorted(names)
 

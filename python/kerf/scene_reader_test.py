@@ -57,6 +57,21 @@ class ReadScene(unittest.TestCase):
         self.assertEqual(problems[0], (26, "looks into os.environ, which kerf does not know"))
         self.assertEqual(problems[1], (28, "the name 'load_cases_from_the_network' is not known"))
 
+    def test_what_a_statement_it_does_not_follow_may_change_is_not_known(self):
+        for line, statement in ((4, "while n < 9: n += 1"), (4, "del table['a']"), (4, "del n"), (4, "async def f(): n = 2")):
+            one = scene("CASES = [{'name': 'c', 'params': {'n': n, 'a': table}}]",
+                        before=f"n, table = 1, {{'a': 1}}\n{statement}\n")
+            found = [problem for problem in one["problems"] if "CALLABLE" not in problem["what"]]
+            if statement.startswith("async"):
+                self.assertEqual(found, [])
+                continue
+            self.assertEqual([problem["line"] for problem in found], [line], statement)
+            self.assertIn("which kerf does not follow", found[0]["what"])
+
+    def test_makes_no_bytes(self):
+        one = scene("CASES = [{'name': 'c', 'params': {'n': bytes(10 ** 11)}}]")
+        self.assertIn("bytes", "".join(problem["what"] for problem in one["problems"]))
+
     def test_makes_the_arguments_of_a_case(self):
         one = scene_reader.read_scene(str(SCENES / "vector/test_vector.py"), "default")["classes"][0]
         self.assertEqual(one["args"][0], {"kind": "tensor", "name": "a", "dtype": "FLOAT32", "shape": [4096], "fill": 2.0})

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,8 @@ struct DumpArg {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // empty: row-major
   int64_t start_offset = 0;
+  std::optional<int64_t> numel;  // what the record claims; absent in old dumps
+  bool claims_contiguous = false;
   std::optional<uint64_t> bits;  // a scalar's slot; absent when the dump has no value
   bool rounded = false;          // a float printed with 6 digits: its last bits are lost
   uint64_t bin_offset = 0;
@@ -61,8 +64,8 @@ struct Dump {
   int64_t truncated_args = 0;
   int64_t dropped_records = 0;
   int64_t dropped_overwrite = 0;
-  // The counts the file claims; absent in old dumps.
-  std::optional<int64_t> total_args;
+  // The counts of records the file claims, by the member's name; absent in old dumps.
+  std::map<std::string, int64_t> claimed_counts;
   std::vector<Dispatch> dispatches;  // by task id, or in file order where there is none
 };
 

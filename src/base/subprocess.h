@@ -17,6 +17,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,12 +39,16 @@ struct Command {
   // Between SIGTERM and SIGKILL; also how long output of descendants is awaited after the child
   // itself ended.
   std::chrono::milliseconds grace = std::chrono::seconds(1);
+  // When given, asked several times a second; true ends the child as its time-out would. Without
+  // it, whoever is ended by a signal leaves the child's own children behind.
+  std::function<bool()> stop;
 };
 
 struct ProcessOutcome {
   int exit_code = -1;  // -1 when a signal ended it
   int signal = 0;      // the signal that ended it, 0 when it exited
   bool timed_out = false;
+  bool stopped = false;  // by Command::stop
   bool stdout_truncated = false;
   bool stderr_truncated = false;
   std::string stdout_text;

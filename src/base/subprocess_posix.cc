@@ -98,6 +98,7 @@ class Run {
     const auto begin = SteadyClock::now();
     auto deadline = begin + command_.timeout;
     bool exited = false;
+    bool stopped = false;
     enum { kRunning, kTerminated, kKilled } state = kRunning;
     while (!exited || stdout_.fd.open() || stderr_.fd.open()) {
       if (!exited && HasExited()) {
@@ -106,6 +107,10 @@ class Run {
         // writing.
         deadline = std::min(deadline, SteadyClock::now() + command_.grace);
         continue;
+      }
+      if (!stopped && !exited && command_.stop && command_.stop()) {
+        stopped = true;
+        deadline = SteadyClock::now();
       }
       if (SteadyClock::now() >= deadline) {
         if (exited || state == kKilled) break;
@@ -116,7 +121,8 @@ class Run {
       PollOnce(deadline, exited);
     }
     ProcessOutcome outcome = Reap();
-    outcome.timed_out = state != kRunning;
+    outcome.stopped = stopped;
+    outcome.timed_out = state != kRunning && !stopped;
     outcome.wall_time = SteadyClock::now() - begin;
     outcome.stdout_text = std::move(stdout_.text);
     outcome.stderr_text = std::move(stderr_.text);
@@ -142,7 +148,7 @@ class Run {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
     // Without a pidfd (Linux before 5.3) the child's end is noticed by looking every 10 ms.
-    const long most = pidfd_.open() ? 60'000 : 10;
+    const long most = !pidfd_.open() ? 10 : command_.stop ? 100 : 60'000;
     ::poll(fds, std::size(fds), static_cast<int>(std::clamp<long>(left, 0, most)));
     if (fds[0].revents != 0) Feed();
     if (fds[1].revents != 0) stdout_.Drain();

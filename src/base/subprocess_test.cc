@@ -105,6 +105,35 @@ TEST(Subprocess, LetsAChildCleanUpOnTerm) {
   EXPECT_EQ(outcome.stdout_text, "bye\n");
 }
 
+TEST(Subprocess, StopsTheWholeGroupWhenAsked) {
+  std::string pattern = ::testing::TempDir() + "kerf_stop_XXXXXX";
+  ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+  const std::string file = pattern + "/pid";
+  Command command = Shell("sleep 300 & echo $! > " + file + "; wait");
+  command.stop = [&] {
+    pid_t pid = 0;
+    return static_cast<bool>(std::ifstream(file) >> pid);
+  };
+  const ProcessOutcome outcome = MustRun(command);
+  EXPECT_TRUE(outcome.stopped);
+  EXPECT_FALSE(outcome.timed_out);
+  EXPECT_LT(outcome.wall_time, seconds(60));
+  pid_t grandchild = 0;
+  std::ifstream(file) >> grandchild;
+  ASSERT_GT(grandchild, 0);
+  EXPECT_TRUE(DiesSoon(grandchild));
+  ::unlink(file.c_str());
+  ::rmdir(pattern.c_str());
+}
+
+TEST(Subprocess, IsNotStoppedWhenItEndsByItself) {
+  Command command = Shell("exit 3");
+  command.stop = [] { return false; };
+  const ProcessOutcome outcome = MustRun(command);
+  EXPECT_FALSE(outcome.stopped);
+  EXPECT_EQ(outcome.exit_code, 3);
+}
+
 TEST(Subprocess, TimesOutAChildThatPrintsForEver) {
   Command command{.argv = {"yes"}, .stdout_limit = 1000, .timeout = milliseconds(200)};
   const ProcessOutcome outcome = MustRun(command);

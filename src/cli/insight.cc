@@ -4,6 +4,7 @@
 
 #include "base/cache_dir.h"
 #include "base/clock.h"
+#include "cli/interrupt.h"
 #include "cli/registry.h"
 #include "cli/render/kernel_args_text.h"
 #include "cli/render/output.h"
@@ -39,6 +40,23 @@ collect::MsprofRequest MsprofOf(const Args& args, const ReplayPlan& plan, const 
                                  .timeout_minutes = plan.options.timeout_minutes};
   request.progress = [&context](const std::string& line) { context.out.Note(line); };
   return request;
+}
+
+// Tools run for hours and start others: Ctrl-C must reach them all.
+std::function<Result<ProcessOutcome>(const Command&)> StoppableRun(const InterruptWatch& watch) {
+  return [&watch](const Command& command) {
+    Command with = command;
+    with.stop = [&watch] { return watch.interrupted(); };
+    return RunProcess(with);
+  };
+}
+
+int Interrupted(const Args& args, const std::string& dir, Output& out) {
+  out.Note("kerf: interrupted; the workspace is " + dir);
+  if (args.Has("--json")) {
+    out.Data(DumpJson({{"ok", false}, {"interrupted", true}, {"workspace", dir}}) + "\n");
+  }
+  return kExitInterrupted;
 }
 
 // msprof's success says little: what it wrote must be what Insight opens.
@@ -144,7 +162,11 @@ Result<int> RunSimpler(const Args& args, Context& context) {
   KERF_RETURN_IF_ERROR(workspace::WriteWorkspace(context.fs, plan, dir));
   std::string simulator;
   if (simulator_name == "msprof") {
-    auto collected = collect::Collect(context.fs, MsprofOf(args, plan, dir, context));
+    const InterruptWatch watch;
+    collect::MsprofRequest msprof = MsprofOf(args, plan, dir, context);
+    msprof.run = StoppableRun(watch);
+    auto collected = collect::Collect(context.fs, msprof);
+    if (watch.interrupted()) return Interrupted(args, dir, context.out);
     if (!collected.ok()) {
       context.out.Note("Insight trace workspace: " + dir);
       return std::move(collected).error().Within("insight trace failed");
@@ -174,8 +196,12 @@ collect::PtoasRequest PtoasOf(const Args& args, Context& context) {
       .cann_home = AbsolutePath(args.Get("--cann-home")),
       .workspace = AbsolutePath(args.Get("--output-dir")),
       .launch_count = args.GetNumber("--launch-count").value_or(1),
+      .device = args.GetNumber("--device").value_or(0),
       .dry_run = args.Has("--dry-run") || args.Get("--simulator") == "none"};
-  if (request.soc_version.empty()) request.soc_version = DefaultSocVersion(Platform::kA2A3);
+  if (request.soc_version.empty()) {
+    request.soc_version =
+        DefaultSocVersion(ParsePlatform(args.Get("--platform")).value_or(Platform::kA2A3));
+  }
   if (request.pto_isa_root.empty()) request.pto_isa_root = variable("PTO_ISA_ROOT");
   if (request.cann_home.empty()) request.cann_home = variable("CANN_HOME");
   if (request.cann_home.empty()) request.cann_home = variable("ASCEND_HOME_PATH");
@@ -198,19 +224,23 @@ Status RefuseFlags(const Args& args, const std::vector<std::string>& flags,
 }
 
 Result<int> RunPtoas(const Args& args, Context& context) {
-  KERF_RETURN_IF_ERROR(RefuseFlags(
-      args,
-      {"--case", "--kernel", "--func-id", "--kernel-source", "--core-type", "--arg-spec",
-       "--dump-dir", "--dispatch-id", "--task-id", "--set-arg", "--restore-arg", "--hw-block-num",
-       "--spmd-block-num", "--runtime", "--no-payloads", "--debug-line", "--simpler-root"},
-      "ptoas"));
+  KERF_RETURN_IF_ERROR(
+      RefuseFlags(args,
+                  {"--case", "--kernel", "--func-id", "--kernel-source", "--core-type",
+                   "--arg-spec", "--dump-dir", "--dispatch-id", "--task-id", "--set-arg",
+                   "--restore-arg", "--hw-block-num", "--spmd-block-num", "--runtime",
+                   "--no-payloads", "--debug-line", "--simpler-root", "--import"},
+                  "ptoas"));
   if (!args.Positional(0).empty())
     return InvalidInput("a scene test means nothing with --backend ptoas; it takes --source-cpp");
   if (args.Get("--simulator") == "embedded")
     return Unavailable("--simulator embedded does not run PTOAS test cases; msprof does");
   collect::PtoasRequest request = PtoasOf(args, context);
   KERF_ASSIGN_OR_RETURN(request.timeout_minutes, ReplayTimeout(args));
+  const InterruptWatch watch;
+  request.run = StoppableRun(watch);
   auto result = collect::ReplayPtoas(context.fs, request);
+  if (watch.interrupted()) return Interrupted(args, request.workspace, context.out);
   if (!result.ok()) return std::move(result).error().Within("insight trace failed");
   for (const std::string& note : result->notes) context.out.Note("note: " + note);
   if (!result->simulator.empty()) KERF_RETURN_IF_ERROR(Validate(result->simulator, context));

@@ -24,6 +24,13 @@ Status ParseOptions(const Args& args, ReplayOptions& options) {
   return {};
 }
 
+// A checkout that is named only by the environment may be another than the module's.
+std::string ImportRoot(const Args& args, const std::string& module) {
+  if (args.Has("--simpler-root")) return AbsolutePath(args.Get("--simpler-root"));
+  const std::string root = AbsolutePath(ProcessVariable("REPO_ROOT").value_or(""));
+  return !root.empty() && module.rfind(root + "/", 0) == 0 ? root : "";
+}
+
 }  // namespace
 
 // --timeout is upstream's name; it meant msprof's minutes and the watchdog's seconds at once.
@@ -147,7 +154,7 @@ Result<replay::ReplayRequest> ParseReplayRequest(const Args& args) {
   request.module = AbsolutePath(args.Positional(0));
   request.scene_case = args.Get("--case");
   request.import = args.Has("--import");
-  request.import_root = AbsolutePath(args.Get("--simpler-root"));
+  request.import_root = ImportRoot(args, request.module);
   request.runtime = args.Get("--runtime");
   request.kernel = args.Get("--kernel");
   request.kernel_source = args.Get("--kernel-source");

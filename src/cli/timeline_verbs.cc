@@ -31,16 +31,19 @@ Result<Timeline> ReadTimeline(const Args& args, const std::string& path, Context
   }
   const int64_t megahertz = args.GetNumber("--mhz").value_or(1850);
   if (megahertz < 1) return InvalidInput("--mhz takes 1 or more");
-  size_t skipped = 0;
-  auto dumps = timeline::ReadCaDumps(context.fs, path, static_cast<double>(megahertz), skipped);
-  if (!dumps.ok()) {
+  timeline::CaLosses losses;
+  auto dumps = timeline::ReadCaDumps(context.fs, path, static_cast<double>(megahertz), losses);
+  if (!dumps.ok() && dumps.error().code == ErrorCode::kNotFound) {
     return NotFound(path +
                     ": neither a simulator directory (no trace.json) nor raw logs (no "
                     "core*.instr_popped_log.dump)");
   }
-  context.out.Note(
-      fmt::format("{}: raw logs at {} MHz{}", path, megahertz,
-                  skipped > 0 ? fmt::format("; {} lines are of another shape", skipped) : ""));
+  if (!dumps.ok()) return dumps;
+  std::string note = fmt::format("{}: raw logs at {} MHz", path, megahertz);
+  if (losses.lines > 0) note += fmt::format("; {} lines are of another shape", losses.lines);
+  if (losses.unjoined > 0)
+    note += fmt::format("; {} issued instructions have no end and are left out", losses.unjoined);
+  context.out.Note(note);
   return dumps;
 }
 
@@ -236,7 +239,8 @@ Verb TimelineSummaryVerb() {
       .name = "timeline summary",
       .summary = "How busy each pipe was, and which instructions and lines took the time",
       .details =
-          "Overlapping slices of a pipe count once. Raw logs of the cycle simulator are read too.",
+          "Overlapping slices of a pipe count once; waits for other pipes are not busy time. Raw\n"
+          "logs of the cycle simulator are read too.",
       .positionals = {kDir},
       .flags = {kTop, kMhz, JsonFlag()},
       .examples = {{"kerf timeline summary simulator", "where does the time go?"}},

@@ -1,5 +1,7 @@
 #include "dataset/convert.h"
 
+#include <set>
+
 #include "base/json_writer.h"
 #include "dataset/data_file.h"
 #include "dataset/performance.h"
@@ -33,7 +35,11 @@ class RawObject {
       out_ += "null";
       ++lost["numbers JSON cannot hold (became null)"];
     } else {
-      out_.append(value.raw);
+      std::string copy;
+      JsonWriter(copy).Copy(value.raw);
+      const bool json = !copy.starts_with('"');  // what is no JSON becomes a text
+      if (!json) ++lost["values that are no JSON (became texts)"];
+      out_.append(json ? value.raw : copy);
     }
   }
   void End() { out_ += '}'; }
@@ -106,19 +112,30 @@ Result<GeakTexts> FromTritonBench(const MappedFile& file) {
   JsonlReader reader(file, problems);
   JsonlRecord record;
   while (reader.Next(record)) {
-    RawObject line(out.jsonl);
+    std::string text;
+    bool known = false;
+    RawObject line(text);
     ForMembers(file.bytes().substr(record.begin, record.end - record.begin),
                [&](std::string_view key, const RawValue& value) {
+                 known = known || key == "instruction" || key == "prompt" || key == "output" ||
+                         key == "label" || key == "predict";
                  const std::string_view name =
                      key == "output" ? "label" : (key == "file" ? "filename" : key);
                  line.Add(name, value, out.lost);
                });
     line.End();
-    out.jsonl += '\n';
+    if (!known) {
+      ++out.lost["records without instruction, output or predict"];
+      continue;
+    }
+    out.jsonl += text + '\n';
     ++out.cases;
   }
   if (problems.count() > 0) out.lost["records that are no JSON objects"] = problems.count();
-  if (out.cases == 0) return Corrupt("no record in " + file.path());
+  if (out.cases == 0) {
+    return Corrupt("no record of TritonBench in " + file.path() +
+                   ": none has instruction, output or predict");
+  }
   return out;
 }
 
@@ -182,20 +199,23 @@ Result<GeakTexts> FromKernelBench(const MappedFile& file) {
 
 Exported ToKernelBench(const Catalog& catalog, const MappedFile& jsonl, const MappedFile* mem) {
   Exported out;
+  std::set<std::string> names;
   out.text = "{";
   for (const CaseEntry& entry : catalog.cases()) {
     if (!entry.has_mem()) {
       ++out.lost["cases without a mem record"];
       continue;
     }
+    // a and a.py are two cases.
+    std::string name =
+        entry.name.ends_with(".py") ? entry.name.substr(0, entry.name.size() - 3) : entry.name;
+    if (!names.insert(name).second) names.insert(name = entry.name);
     std::string key;
-    AppendJsonString(key, entry.name.ends_with(".py")
-                              ? std::string_view(entry.name).substr(0, entry.name.size() - 3)
-                              : std::string_view(entry.name));
+    AppendJsonString(key, name);
     out.text += (out.cases++ == 0 ? "\n" : ",\n") + key + ": ";
     RawValue original;
-    ForMembers(MemBytesOf(entry, *mem), [&](std::string_view name, const RawValue& value) {
-      if (name == "kernelbench") original = value;
+    ForMembers(MemBytesOf(entry, *mem), [&](std::string_view member, const RawValue& value) {
+      if (member == "kernelbench") original = value;
     });
     if (!original.missing()) {
       out.text.append(original.raw);
@@ -207,6 +227,10 @@ Exported ToKernelBench(const Catalog& catalog, const MappedFile& jsonl, const Ma
     const bool latency = found.direction == Direction::kLower && found.best > 0;
     if (!latency && entry.best == BestStatus::kMeasured) ++out.lost["numbers that are no latency"];
     if (entry.has_jsonl()) ++out.lost["texts and code"];
+    ++out.lost["the rest of the mem record: candidates, strategies, all but the telling line"];
+    if (entry.flags[0] == Flag::kUnknown || entry.flags[1] == Flag::kUnknown) {
+      ++out.lost["flags that are not known (became false)"];
+    }
     JsonWriter json(out.text);
     json.BeginObject().Key("sample_id").Int(0);
     json.Key("compiled").Bool(entry.flags[0] == Flag::kTrue);

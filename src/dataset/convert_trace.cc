@@ -1,9 +1,11 @@
 // A case in a trace is an operator with one task: the first code, with the instruction as its
 // prompt, is what a coder did; every other code of the case is a repair; the verifier's step has
 // the errors, and in its meta both records as they stood, so that the way back loses nothing.
+#include <algorithm>
 #include <set>
 
 #include "base/json_writer.h"
+#include "base/utf8.h"
 #include "dataset/convert.h"
 #include "dataset/folder_names.h"
 #include "dataset/text.h"
@@ -47,8 +49,19 @@ class CaseRecorder {
   std::set<std::string> seen_;
 };
 
+// A record so that the way back gives the same. As JSON where it is that; else as a text: NaN is no
+// JSON, and half of a surrogate pair no character.
+void WriteRecord(JsonWriter& json, std::string_view record, Losses& lost) {
+  if (DetectEncoding(record) != TextEncoding::kUtf8) {
+    ++lost["bytes that are no UTF-8 (became U+FFFD)"];
+  }
+  const bool halves = record.find("\\ud") != std::string_view::npos ||
+                      record.find("\\uD") != std::string_view::npos;
+  halves ? json.String(record) : json.Copy(record);
+}
+
 StepInput VerifierStep(const CaseEntry& entry, const MappedFile& jsonl, const MappedFile* mem,
-                       const MemRecord& record) {
+                       const MemRecord& record, Losses& lost) {
   StepInput input;
   input.kind = RecordKind::kVerifier;
   input.action = ActionType::kVerify;
@@ -60,18 +73,20 @@ StepInput VerifierStep(const CaseEntry& entry, const MappedFile& jsonl, const Ma
   JsonWriter json(input.meta);
   json.BeginObject().Key("geak").BeginObject().Key("name").String(entry.name);
   if (entry.has_jsonl()) {
-    json.Key("jsonl").Copy(
-        jsonl.bytes().substr(entry.jsonl_begin, entry.jsonl_end - entry.jsonl_begin));
+    json.Key("jsonl");
+    WriteRecord(json, jsonl.bytes().substr(entry.jsonl_begin, entry.jsonl_end - entry.jsonl_begin),
+                lost);
   }
   if (entry.has_mem()) {
-    json.Key("mem").Copy(mem->bytes().substr(entry.mem_begin, entry.mem_end - entry.mem_begin));
+    json.Key("mem");
+    WriteRecord(json, mem->bytes().substr(entry.mem_begin, entry.mem_end - entry.mem_begin), lost);
   }
   json.EndObject().EndObject();
   return input;
 }
 
 Status RecordCase(const CaseEntry& entry, const MappedFile& jsonl, const MappedFile* mem,
-                  CaseRecorder& to) {
+                  CaseRecorder& to, Losses& lost) {
   const JsonlRecord line = ReadJsonlOf(entry, jsonl);
   const MemRecord record = mem == nullptr ? MemRecord{} : ReadMemOf(entry, *mem);
   KERF_RETURN_IF_ERROR(to.AddCode(TextOf(line.predict), TextOf(line.instruction), "predict"));
@@ -80,15 +95,25 @@ Status RecordCase(const CaseEntry& entry, const MappedFile& jsonl, const MappedF
   for (const PerfCandidate& candidate : record.candidates) {
     KERF_RETURN_IF_ERROR(to.AddCode(TextOf(candidate.code), "", "perf_candidates"));
   }
-  return to.Add(VerifierStep(entry, jsonl, mem, record));
+  return to.Add(VerifierStep(entry, jsonl, mem, record, lost));
 }
 
 // The raw members of meta.geak, when a step has them.
 struct Kept {
+  bool there = false;  // a name may be empty
   std::string name;
   std::string jsonl;
   std::string mem;
 };
+
+// On one line, whatever it looked like: strings hold no line feeds.
+std::string RecordOf(const RawValue& value) {
+  std::string record = value.text() ? Decoded(value.raw) : std::string(value.raw);
+  std::replace_if(
+      record.begin(), record.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return record;
+}
+
 Kept KeptIn(const std::string& meta) {
   Kept kept;
   RecordCursor cursor(meta);
@@ -100,9 +125,10 @@ Kept KeptIn(const std::string& meta) {
     }
     for (cursor.BeginObject(); cursor.NextKey(key);) {
       const RawValue value = cursor.Read();
+      kept.there = kept.there || key == "name";
       if (key == "name") kept.name = Decoded(value.raw);
-      if (key == "jsonl") kept.jsonl = value.raw;
-      if (key == "mem") kept.mem = value.raw;
+      if (key == "jsonl") kept.jsonl = RecordOf(value);
+      if (key == "mem") kept.mem = RecordOf(value);
     }
   }
   return kept;
@@ -124,7 +150,7 @@ Result<FromSteps> ReadSteps(FileSystem& fs, const std::string& dir, const trace:
       found.verification = step.verification;
       KERF_ASSIGN_OR_RETURN(found.log, trace::ReadStepText(fs, dir, step, "error_log"));
       Kept here = KeptIn(step.meta);
-      if (!here.name.empty()) kept = std::move(here);
+      if (here.there) kept = std::move(here);
       continue;
     }
     const std::optional<ActionType> action = ParseAction(step.action);
@@ -140,8 +166,8 @@ Result<FromSteps> ReadSteps(FileSystem& fs, const std::string& dir, const trace:
 
 void AddCase(const FromSteps& found, const Kept& kept, const std::string& name, GeakTexts& out) {
   std::string mem_name;
-  AppendJsonString(mem_name, kept.name.empty() ? name : kept.name);
-  if (!kept.name.empty()) {
+  AppendJsonString(mem_name, kept.there ? kept.name : name);
+  if (kept.there) {
     if (!kept.jsonl.empty()) out.jsonl += kept.jsonl + "\n";
     if (!kept.mem.empty()) {
       out.mem += (out.mem.empty() ? "{" : ", ") + mem_name + ": " + kept.mem;
@@ -178,7 +204,7 @@ Result<Exported> ToTrace(const Catalog& catalog, const MappedFile& jsonl, const 
   FolderNames names;
   for (const CaseEntry& entry : catalog.cases()) {
     CaseRecorder to(*recorder, names.Next(entry.name));
-    KERF_RETURN_IF_ERROR(RecordCase(entry, jsonl, mem, to));
+    KERF_RETURN_IF_ERROR(RecordCase(entry, jsonl, mem, to, out.lost));
     ++out.cases;
   }
   return out;

@@ -2,13 +2,17 @@
 // programs that behave as CANN's do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/subprocess.h"
+#include "live_process.h"
 #include "replay/timeline/timeline_testing.h"
 #include "temp_dir.h"
 
@@ -41,6 +45,26 @@ class Insight : public ::testing::Test {
   std::string Read(const std::string& name) {
     std::ifstream file(dir_.path() + "/" + name);
     return {std::istreambuf_iterator<char>(file), {}};
+  }
+  // What a run needs, as far as kerf looks at it; `msprof` is the script of that program.
+  void WriteTools(const std::string& msprof) {
+    for (const char* arch : {"aarch64", "x86_64"})
+      Write("cann/" + std::string(arch) + "-linux/simulator/dav_2201/lib/libx.so", "");
+    Write("simpler/x", "");
+    Write("isa/x", "");
+    Write("bin/bisheng", "#!/bin/sh\n", true);
+    Write("bin/nm", "#!/bin/sh\nprintf '0 T replay_entry\\n0 T launch_replay\\n'\n", true);
+    Write("bin/cmake",
+          "#!/bin/sh\nif [ \"$1\" = --build ]; then printf '#!/bin/sh\\n' > \"$2/replay_host\"; "
+          "chmod +x \"$2/replay_host\"; : > \"$2/libreplay_kernel.so\"; else mkdir -p \"$4\"; fi\n",
+          true);
+    Write("bin/msprof", "#!/usr/bin/env bash\nset -eu\n" + msprof, true);
+  }
+  [[nodiscard]] std::vector<std::string> RunWords() const {
+    const auto path = [&](const char* name) { return dir_.path() + "/" + name; };
+    return {"insight",        kExample,        "--case",         "small",       "--kernel",
+            "row_scale",      "--output-dir",  path("ws"),       "--cann-home", path("cann"),
+            "--simpler-root", path("simpler"), "--pto-isa-root", path("isa")};
   }
   TempDir dir_;
 };
@@ -96,6 +120,8 @@ TEST_F(Insight, RefusesWhatItDoesNotHave) {
                 .exit_code,
             2);
   EXPECT_EQ(Kerf({"insight", "--backend", "ptoas", "--kernel", "x"}).exit_code, 2);
+  EXPECT_THAT(Kerf({"insight", "--backend", "ptoas", "--import"}).stderr_text,
+              HasSubstr("--import means nothing with --backend ptoas"));
   EXPECT_EQ(Kerf({"insight", kExample, "--case", "small", "--kernel", "row_scale", "--timeout", "1",
                   "--timeout-minutes", "2"})
                 .exit_code,
@@ -104,39 +130,14 @@ TEST_F(Insight, RefusesWhatItDoesNotHave) {
 
 TEST_F(Insight, ARunGeneratesAndCollectsOnce) {
   for (const auto& [name, text] : timeline::SoundDir()) Write("sound/" + name, text);
-  Write("cann/aarch64-linux/simulator/dav_2201/lib/libx.so", "");
-  Write("simpler/x", "");
-  Write("isa/x", "");
-  Write("bin/bisheng", "#!/bin/sh\n", true);
-  Write("bin/nm", "#!/bin/sh\nprintf '0 T replay_entry\\n0 T launch_replay\\n'\n", true);
-  Write("bin/cmake",
-        "#!/bin/sh\nif [ \"$1\" = --build ]; then printf '#!/bin/sh\\n' > \"$2/replay_host\"; "
-        "chmod +x \"$2/replay_host\"; : > \"$2/libreplay_kernel.so\"; else mkdir -p \"$4\"; fi\n",
-        true);
-  Write("bin/msprof",
-        "#!/usr/bin/env bash\nset -eu\necho \"$*\" >> " + dir_.path() + "/log\n" +
-            "for word in \"$@\"; do case \"$word\" in --output=*) output=\"${word#*=}\" ;; "
-            "--export=*) export=1 ;; esac; done\n"
-            "if [[ -z \"${export:-}\" ]]; then mkdir -p \"$output/OPPROF_1/dump\"; else mkdir -p "
-            "\"$output/OPPROF_2\"; cp -r " +
-            dir_.path() + "/sound \"$output/OPPROF_2/simulator\"; fi\n",
-        true);
-  const std::vector<std::string> words = {"insight",
-                                          kExample,
-                                          "--case",
-                                          "small",
-                                          "--kernel",
-                                          "row_scale",
-                                          "--output-dir",
-                                          "ws",
-                                          "--cann-home",
-                                          "cann",
-                                          "--simpler-root",
-                                          "simpler",
-                                          "--pto-isa-root",
-                                          "isa",
-                                          "--timeout-minutes",
-                                          "7"};
+  WriteTools("echo \"$*\" >> " + dir_.path() + "/log\n" +
+             "for word in \"$@\"; do case \"$word\" in --output=*) output=\"${word#*=}\" ;; "
+             "--export=*) export=1 ;; esac; done\n"
+             "if [[ -z \"${export:-}\" ]]; then mkdir -p \"$output/OPPROF_1/dump\"; "
+             ": > \"$output/OPPROF_1/dump/log\"; else mkdir -p \"$output/OPPROF_2\"; cp -r " +
+             dir_.path() + "/sound \"$output/OPPROF_2/simulator\"; fi\n");
+  std::vector<std::string> words = RunWords();
+  words.insert(words.end(), {"--timeout-minutes", "7"});
   const ProcessOutcome outcome = Kerf(words);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
   const std::string simulator = dir_.path() + "/ws/insight_export/OPPROF_2/simulator";
@@ -162,6 +163,34 @@ TEST_F(Insight, ARunGeneratesAndCollectsOnce) {
   EXPECT_THAT(damaged.stderr_text, HasSubstr("is there and not sound"));
 }
 
+TEST_F(Insight, AnInterruptEndsTheToolsAndKeepsTheWorkspace) {
+  WriteTools("sleep 300 & echo $! > " + dir_.path() + "/sleeper; wait\n");
+  std::vector<std::string> words = {"/usr/bin/env", "PATH=" + dir_.path() + "/bin:/usr/bin:/bin",
+                                    "KERF_CACHE_DIR=" + dir_.path() + "/cache", KERF_BINARY};
+  const std::vector<std::string> more = RunWords();
+  words.insert(words.end(), more.begin(), more.end());
+  words.emplace_back("--json");
+  LiveProcess run(words);
+  pid_t sleeper = 0;
+  for (int i = 0; i < 2000 && sleeper == 0; ++i) {
+    std::ifstream(dir_.path() + "/sleeper") >> sleeper;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_GT(sleeper, 0);
+  run.Signal(SIGINT);
+  const auto line = run.ReadLine();
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(run.Wait(), 130);
+  const Json said = Json::parse(*line);
+  EXPECT_TRUE(said.at("interrupted").get<bool>());
+  EXPECT_EQ(said.at("workspace"), dir_.path() + "/ws");
+  EXPECT_TRUE(stdfs::exists(dir_.path() + "/ws/workspace.json"));
+  for (int i = 0; i < 300 && stdfs::exists("/proc/" + std::to_string(sleeper)); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(stdfs::exists("/proc/" + std::to_string(sleeper)))
+      << "what msprof started is still alive";
+}
+
 TEST_F(Insight, DumpsCanBeLookedInto) {
   const std::string dump = kSource + "/examples/insight/dump";
   EXPECT_EQ(Json::parse(Kerf({"dump", "ls", dump, "--json"}).stdout_text).at("dispatches").size(),
@@ -176,7 +205,7 @@ TEST_F(Insight, DumpsCanBeLookedInto) {
       R"({"bin_file":"args.bin","total_args":3,"args":[{"task_id":"0x1","func_id":[1],"arg_index":0,"dtype":"INT8","shape":[4],"bin_size":9}]})");
   const ProcessOutcome bad = Kerf({"dump", "check", dir_.path() + "/bad"});
   EXPECT_EQ(bad.exit_code, 4);
-  EXPECT_THAT(bad.stdout_text, HasSubstr("claims 3 records and holds 1"));
+  EXPECT_THAT(bad.stdout_text, HasSubstr("total_args claims 3 records; the file holds 1"));
 }
 
 TEST_F(Insight, HostileNamesStayText) {

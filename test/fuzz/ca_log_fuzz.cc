@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto records =
       kerf::timeline::ParseCaLog({reinterpret_cast<const char*>(data), size}, skipped);
   kerf::TimelineCore core;
-  kerf::timeline::AddCaCore(records, records, 1850.0, core);
+  const size_t unjoined = kerf::timeline::AddCaCore(records, records, 1850.0, core);
+  kerf::Expect(core.slices.size() + unjoined == records.size(), "nothing is lost in silence");
   for (const kerf::TimelineSlice& slice : core.slices)
     kerf::Expect(slice.duration_us >= 0, "time goes on");
   return 0;

@@ -118,7 +118,14 @@ Status SetArg(const std::string& text, KernelArgs& args) {
     for (const KernelArg& arg : args.args) slots.push_back(arg.slot);
     return InvalidInput(name + ": no argument has this slot; there are " + List(slots));
   }
-  KERF_ASSIGN_OR_RETURN(const JsonDocument document, JsonDocument::Parse(name, setting.value));
+  const auto parsed = JsonDocument::Parse(name, setting.value);
+  if (!parsed.ok()) {
+    return InvalidInput(name +
+                        ": takes a number, true, false, or \"NaN\" and \"Infinity\" in "
+                        "quotes, not " +
+                        Brief(setting.value));
+  }
+  const JsonDocument& document = *parsed;
   if (auto* tensor = std::get_if<TensorArg>(&found->value)) {
     const ArgFamily family = ArgTypeFamily(tensor->type);
     if (family != ArgFamily::kSigned && family != ArgFamily::kUnsigned) {

@@ -94,7 +94,8 @@ TEST_F(ArgRules, SetArgRefusesNonsense) {
   EXPECT_THAT(SetArg("7=1", args).error().message,
               HasSubstr("no argument has this slot; there are [4]"));
   EXPECT_THAT(SetArg("4=1.5", args).error().message, HasSubstr("is no whole number"));
-  EXPECT_THAT(SetArg("4=abc", args).error().message, HasSubstr("--set-arg 4: not valid JSON"));
+  EXPECT_THAT(SetArg("4=abc", args).error().message,
+              HasSubstr("--set-arg 4: takes a number, true,"));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "replay/collect/msprof.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 
 namespace kerf::collect {
@@ -80,21 +82,6 @@ std::string First(const std::string& given, const MsprofRequest& request,
   return "";
 }
 
-// The last lines that say something, in one: errors are one line.
-std::string Tail(const std::string& text) {
-  constexpr size_t kMost = 600;
-  std::string line;
-  for (const char c : text) {
-    if (c != '\n') {
-      line += c;
-    } else if (!line.empty() && line.back() != '|') {
-      line += '|';
-    }
-  }
-  while (!line.empty() && line.back() == '|') line.pop_back();
-  return line.size() <= kMost ? line : "..." + line.substr(line.size() - kMost);
-}
-
 // One step of run_collect.sh.
 Status RunStep(const MsprofRequest& request, const MsprofEnvironment& environment,
                const std::string& step, std::chrono::minutes limit) {
@@ -103,7 +90,8 @@ Status RunStep(const MsprofRequest& request, const MsprofEnvironment& environmen
       "CANN_HOME=" + environment.cann_home, "REPO_ROOT=" + environment.simpler_root,
       "PTO_ISA_ROOT=" + environment.pto_isa_root, "SOC_VERSION=" + request.soc_version,
       "TIMEOUT_MINUTES=" + std::to_string(request.timeout_minutes)};
-  for (const char* name : {"PATH", "HOME", "USER", "LANG", "LD_LIBRARY_PATH", "TARGET_DEVICE_ID",
+  variables.push_back("PATH=" + environment.path);
+  for (const char* name : {"HOME", "USER", "LANG", "LD_LIBRARY_PATH", "TARGET_DEVICE_ID",
                            "NPU_LOCKED_DEVICE", "TMPDIR"}) {
     if (const auto value = request.variable(name))
       variables.push_back(std::string(name) + "=" + *value);
@@ -119,6 +107,7 @@ Status RunStep(const MsprofRequest& request, const MsprofEnvironment& environmen
     return std::move(outcome).error();
   }
   const std::string logs = JoinPath(request.workspace, "msprof_collect");
+  if (outcome->stopped) return Unavailable("interrupted in step " + step);
   if (outcome->timed_out) {
     return TimedOut("Trace collection timed out after " + std::to_string(limit.count() * 60) +
                     "s in step " + step + "; check logs at " + logs);
@@ -128,6 +117,29 @@ Status RunStep(const MsprofRequest& request, const MsprofEnvironment& environmen
   const std::string known = ExplainLog(output);
   return Unavailable("insight trace collection failed in step " + step + "; see " + logs +
                      (known.empty() ? "" : ": " + known) + "; it said: " + Tail(output));
+}
+
+// Both architectures are looked for; only this machine's can be loaded. What is missing, or empty.
+std::string FindSimulatorLib(FileSystem& fs, const MsprofRequest& request,
+                             MsprofEnvironment& found) {
+  utsname host{};
+  ::uname(&host);
+  std::string looked;
+  std::string other;
+  for (const std::string arch : {"aarch64", "x86_64"}) {
+    const std::string lib =
+        found.cann_home + "/" + arch + "-linux/simulator/" + request.soc_version + "/lib";
+    looked += (looked.empty() ? "" : " nor ") + lib;
+    if (!Exists(fs, lib)) continue;
+    (arch == host.machine ? found.simulator_lib : other) = lib;
+  }
+  if (!found.simulator_lib.empty()) return "";
+  if (!other.empty()) {
+    return "the simulator's libraries for this machine, which is " + std::string(host.machine) +
+           "; there is only " + other;
+  }
+  return "the simulator's libraries: neither " + looked +
+         " is there (x86 packages of CANN often lack them)";
 }
 
 std::string ReadLog(FileSystem& fs, const std::string& path) {
@@ -155,38 +167,44 @@ Result<MsprofEnvironment> CheckEnvironment(FileSystem& fs, const MsprofRequest& 
       missing.push_back(path + " is not there");
     }
   };
-  root(found.simpler_root, "the runtime's checkout (--simpler-root or REPO_ROOT)");
+  if (request.needs_simpler)
+    root(found.simpler_root, "the runtime's checkout (--simpler-root or REPO_ROOT)");
   root(found.pto_isa_root, "a checkout of pto-isa (--pto-isa-root or PTO_ISA_ROOT)");
-  const std::string path = request.variable("PATH").value_or("");
+  found.path = request.variable("PATH").value_or("");
+  if (!found.cann_home.empty()) {
+    for (const char* folder : {"/bin", "/tools/profiler/bin", "/compiler/ccec_compiler/bin"})
+      found.path += ":" + found.cann_home + folder;
+  }
   for (const char* program : {"bash", "cmake", "bisheng", "msprof"}) {
-    const std::string in_cann = found.cann_home.empty()
-                                    ? ""
-                                    : found.cann_home + "/bin:" + found.cann_home +
-                                          "/tools/profiler/bin:" + found.cann_home +
-                                          "/compiler/ccec_compiler/bin";
-    if (!FindProgram(program, in_cann.empty() ? path : path + ":" + in_cann)) {
+    if (!FindProgram(program, found.path))
       missing.push_back(std::string(program) + " in PATH or below CANN_HOME");
-    }
   }
   if (!found.cann_home.empty() && Exists(fs, found.cann_home)) {
-    std::string looked;
-    for (const char* arch : {"aarch64", "x86_64"}) {
-      const std::string lib =
-          found.cann_home + "/" + arch + "-linux/simulator/" + request.soc_version + "/lib";
-      if (Exists(fs, lib)) found.simulator_lib = lib;
-      looked += (looked.empty() ? "" : " and ") + lib;
-    }
-    if (found.simulator_lib.empty()) {
-      missing.push_back("the simulator's libraries: neither " + looked +
-                        " is there (x86 packages of CANN often lack them)");
-    }
+    if (const std::string what = FindSimulatorLib(fs, request, found); !what.empty())
+      missing.push_back(what);
   }
   if (missing.empty()) return found;
   std::string text;
   for (const std::string& one : missing) text += (text.empty() ? "" : "; ") + one;
   return Unavailable("msprof cannot run here; missing: " + text +
-                     ". The workspace is complete: run its run_collect.sh where these are, or use "
-                     "--simulator none");
+                     (request.needs_simpler
+                          ? ". The workspace is complete: run its run_collect.sh where these are, "
+                            "or use --simulator none"
+                          : ". --dry-run stops after the test case"));
+}
+
+std::string Tail(const std::string& text) {
+  constexpr size_t kMost = 600;
+  std::string line;
+  for (const char c : text) {
+    if (c != '\n') {
+      line += c;
+    } else if (!line.empty() && line.back() != '|') {
+      line += '|';
+    }
+  }
+  while (!line.empty() && line.back() == '|') line.pop_back();
+  return line.size() <= kMost ? line : "..." + line.substr(line.size() - kMost);
 }
 
 std::string ExplainLog(const std::string& log) {
@@ -198,13 +216,39 @@ std::string ExplainLog(const std::string& log) {
   if (has("207000"))
     return "the replay used a feature the simulator lacks (207000: AICPU work cannot be simulated)";
   if (has("507015") || has("wrong core type")) {
-    return "the kernel ran on the wrong kind of core; check core_type and that the library is "
-           "built for one mix architecture";
+    return "the core stopped: a kernel on the wrong kind of core does that; check core_type and "
+           "that the library is built for one mix architecture";
   }
   if (has("Permission") || has("writable by")) {
     return "msprof refuses folders that group or others can write to";
   }
   return "";
+}
+
+Result<std::string> FindDump(FileSystem& fs, const std::string& out, const std::string& log) {
+  const std::string known = ExplainLog(log);
+  const std::string said = "; it said: " + Tail(log);
+  KERF_ASSIGN_OR_RETURN(const std::optional<std::string> opprof, NewestOpprof(fs, out));
+  if (!opprof) {
+    return Unavailable(
+        "msprof succeeded and wrote nothing below " + out + ": " +
+        (known.empty() ? "no kernel matched --kernel-name, or the replay ended before its launch"
+                       : known) +
+        said);
+  }
+  for (const char* name : {"device0/tmp_dump", "dump"}) {
+    const std::string dump = JoinPath(*opprof, name);
+    if (!Exists(fs, dump)) continue;
+    KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(dump));
+    if (!entries.empty()) return dump;
+    return Unavailable("msprof succeeded and its dump " + dump + " is empty: " +
+                       (known.empty() ? "no simulated core ran the kernel; a library that is built "
+                                        "for -cube or -vec instead of one mix architecture does "
+                                        "that"
+                                      : known) +
+                       said);
+  }
+  return Unavailable(*opprof + " holds neither device0/tmp_dump nor dump" + said);
 }
 
 Result<std::string> FindSimulator(FileSystem& fs, const std::string& insight_export) {
@@ -223,17 +267,8 @@ Result<std::string> Collect(FileSystem& fs, const MsprofRequest& request) {
   KERF_RETURN_IF_ERROR(RunStep(request, environment, "build", request.grace));
   KERF_RETURN_IF_ERROR(RunStep(request, environment, "collect",
                                std::chrono::minutes(request.timeout_minutes) + request.grace));
-  const std::string out = JoinPath(request.workspace, "msprof_collect/out");
   const std::string log = ReadLog(fs, JoinPath(request.workspace, "msprof_collect/collect.log"));
-  KERF_ASSIGN_OR_RETURN(const std::optional<std::string> opprof, NewestOpprof(fs, out));
-  if (!opprof) {
-    const std::string known = ExplainLog(log);
-    return Unavailable(
-        "msprof succeeded and wrote nothing below " + out + ": " +
-        (known.empty() ? "no kernel matched --kernel-name, or the replay ended before its launch"
-                       : known) +
-        "; it said: " + Tail(log));
-  }
+  KERF_RETURN_IF_ERROR(FindDump(fs, JoinPath(request.workspace, "msprof_collect/out"), log));
   KERF_RETURN_IF_ERROR(RunStep(request, environment, "export", request.grace));
   auto simulator = FindSimulator(fs, JoinPath(request.workspace, "insight_export"));
   if (!simulator.ok()) return std::move(simulator).error();

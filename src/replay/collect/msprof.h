@@ -27,6 +27,7 @@ struct MsprofRequest {
   int64_t timeout_minutes = 120;
   // Of the build, and on top of msprof's own time-out: a watchdog, not a limit one should meet.
   std::chrono::minutes grace{30};
+  bool needs_simpler = true;  // false: a test case that PTOAS generated
   GetVariable variable = ProcessVariable;
   std::function<Result<ProcessOutcome>(const Command&)> run = RunProcess;
   std::function<void(const std::string&)> progress = [](const std::string&) {};
@@ -37,10 +38,15 @@ struct MsprofEnvironment {
   std::string simpler_root;
   std::string pto_isa_root;
   std::string simulator_lib;  // …/<arch>-linux/simulator/<soc>/lib
+  std::string path;           // PATH, and where CANN keeps its programs
 };
 
 // kUnavailable with everything that is missing and where it was looked for.
 Result<MsprofEnvironment> CheckEnvironment(FileSystem& fs, const MsprofRequest& request);
+
+// The folder of raw logs that `msprof … --export` takes: device0/tmp_dump, else dump, of the newest
+// OPPROF_* below `out`. An error when there is none or it is empty, with what `log` says about it.
+Result<std::string> FindDump(FileSystem& fs, const std::string& out, const std::string& log);
 
 // Builds, collects, exports. The path of the simulator directory.
 Result<std::string> Collect(FileSystem& fs, const MsprofRequest& request);
@@ -51,5 +57,8 @@ Result<std::string> FindSimulator(FileSystem& fs, const std::string& insight_exp
 
 // What a log means, when it is one of the known failures; empty otherwise.
 std::string ExplainLog(const std::string& log);
+
+// The end of what a program said, in one line: errors are one line.
+std::string Tail(const std::string& text);
 
 }  // namespace kerf::collect

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/utsname.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -40,6 +41,8 @@ done
 mode="${FAKE_MSPROF:-good}"
 if [[ -n "$application" ]]; then
   [[ "$mode" == fail ]] && { echo "error 207000"; exit 1; }
+  [[ "$mode" == core ]] && { echo "rtStreamSynchronize failed, error code 507015"; exit 1; }
+  [[ "$mode" == perm ]] && { echo "Permission: the folder is writable by group"; exit 1; }
   [[ "$mode" == slow ]] && sleep 20
   [[ "$timeout" -ge 1 && "$timeout" -le 2880 ]] || { echo "bad timeout" >&2; exit 7; }
   "$application"
@@ -48,6 +51,8 @@ if [[ -n "$application" ]]; then
   mkdir -p "$output/OPPROF_20200101000000_OLD/dump"
   touch -d 2020-01-01 "$output/OPPROF_20200101000000_OLD"
   mkdir -p "$output/OPPROF_1_NEW/device0/tmp_dump"
+  [[ "$mode" == nodump ]] || : > "$output/OPPROF_1_NEW/device0/tmp_dump/core0.veccore0.instr_log.dump"
+  [[ "$mode" == nofolder ]] && rm -r "$output/OPPROF_1_NEW/device0"
   echo "Start profiling on kernel: ${name}_mix_aic"
   echo "All task success"
   exit 0
@@ -84,7 +89,8 @@ class Msprof : public ::testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     dir_ = pattern;
     for (const char* folder :
-         {"bin", "cann/aarch64-linux/simulator/dav_2201/lib", "simpler", "isa", "ws"}) {
+         {"bin", "cann/aarch64-linux/simulator/dav_2201/lib",
+          "cann/x86_64-linux/simulator/dav_2201/lib", "simpler", "isa", "ws"}) {
       stdfs::create_directories(dir_ + "/" + folder);
     }
     Program("msprof", kMsprof);
@@ -151,10 +157,15 @@ TEST_F(Msprof, FindsNestedDirectories) {
 
 TEST_F(Msprof, SuccessWithNothingWrittenIsAFailure) {
   EXPECT_THAT(Ran("empty"), HasSubstr("msprof succeeded and wrote nothing below"));
+  EXPECT_THAT(Ran("empty"), HasSubstr("it said: All task success"));
+  EXPECT_THAT(Ran("nodump"), HasSubstr("device0/tmp_dump is empty: no simulated core ran"));
+  EXPECT_THAT(Ran("nofolder"), HasSubstr("holds neither device0/tmp_dump nor dump"));
 }
 
 TEST_F(Msprof, ExplainsKnownFailures) {
   EXPECT_THAT(Ran("fail"), HasSubstr("AICPU work cannot be simulated"));
+  EXPECT_THAT(Ran("core"), HasSubstr("a kernel on the wrong kind of core does that"));
+  EXPECT_THAT(Ran("perm"), HasSubstr("msprof refuses folders that group or others can write to"));
   EXPECT_THAT(Ran("nosymbol"), HasSubstr("libreplay_kernel.so does not define replay_entry"));
   EXPECT_THAT(Ran("noexport"), HasSubstr("No OPPROF simulator directory under"));
   EXPECT_THAT(Ran("nobin"), HasSubstr("Missing Insight trace artifacts: visualize_data.bin"));
@@ -187,6 +198,12 @@ TEST_F(Msprof, TheWatchdogEndsAHangingTool) {
               HasSubstr("Trace collection timed out after 9000s in step collect"));
 }
 
+TEST_F(Msprof, ProgramsBelowCannHomeAreFoundAndRun) {
+  stdfs::create_directories(dir_ + "/cann/bin");
+  stdfs::rename(dir_ + "/bin/msprof", dir_ + "/cann/bin/msprof");
+  EXPECT_EQ(Ran("good"), "/ws/insight_export/OPPROF_2_X/simulator");
+}
+
 TEST_F(Msprof, SaysEverythingThatIsMissing) {
   const auto fs = MakePosixFileSystem();
   MsprofRequest request{.workspace = dir_ + "/ws", .soc_version = "dav_2201"};
@@ -199,8 +216,13 @@ TEST_F(Msprof, SaysEverythingThatIsMissing) {
   request = Request("good");
   request.soc_version = "dav_9999";
   const std::string soc = CheckEnvironment(*fs, request).error().message;
-  EXPECT_THAT(soc, HasSubstr("aarch64-linux/simulator/dav_9999/lib and "));
+  EXPECT_THAT(soc, HasSubstr("aarch64-linux/simulator/dav_9999/lib nor "));
   EXPECT_THAT(soc, HasSubstr("x86_64-linux/simulator/dav_9999/lib"));
+  utsname host{};
+  ::uname(&host);
+  stdfs::remove_all(dir_ + "/cann/" + host.machine + "-linux");
+  EXPECT_THAT(CheckEnvironment(*fs, Request("good")).error().message,
+              HasSubstr("for this machine, which is " + std::string(host.machine) + "; there is"));
   request.cann_home = dir_ + "/none";
   EXPECT_THAT(CheckEnvironment(*fs, request).error().message, HasSubstr("none is not there"));
 }
@@ -218,7 +240,7 @@ TEST_F(Msprof, TheRootsComeFromTheEnvironmentToo) {
   const auto fs = MakePosixFileSystem();
   const auto found = CheckEnvironment(*fs, request);
   ASSERT_TRUE(found.ok()) << found.error().message;
-  EXPECT_EQ(found->simulator_lib, dir_ + "/cann/aarch64-linux/simulator/dav_2201/lib");
+  EXPECT_THAT(found->simulator_lib, HasSubstr("-linux/simulator/dav_2201/lib"));
 }
 
 }  // namespace

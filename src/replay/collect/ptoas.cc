@@ -40,9 +40,46 @@ Status CheckRequest(FileSystem& fs, const PtoasRequest& request) {
     return InvalidInput("--aicore-arch takes letters, digits, _ and -");
   if (!request.kernel_symbol.empty() && !IsPlainName(request.kernel_symbol, "_.$"))
     return InvalidInput("--kernel-symbol takes the characters of a symbol");
+  if (request.timeout_minutes < 1 || request.timeout_minutes > 2880)
+    return InvalidInput("the time-out is in minutes, 1 to 2880 (msprof's limits), not " +
+                        std::to_string(request.timeout_minutes));
+  if (request.launch_count < 1 || request.launch_count > 5000)
+    return InvalidInput("--launch-count takes 1 to 5000");
   if (request.dry_run) return {};
   KERF_RETURN_IF_ERROR(need(request.pto_isa_root, "--pto-isa-root"));
   return need(request.cann_home, "--cann-home");
+}
+
+Result<MsprofEnvironment> FindTools(FileSystem& fs, const PtoasRequest& request) {
+  return CheckEnvironment(fs, {.workspace = request.workspace,
+                               .cann_home = request.cann_home,
+                               .pto_isa_root = request.pto_isa_root,
+                               .soc_version = request.soc_version,
+                               .needs_simpler = false,
+                               .variable = request.variable});
+}
+
+// The command as it runs in a shell that CANN was set up in. Nothing of it is shell text: the words
+// are the shell's arguments.
+std::vector<std::string> InCann(const PtoasRequest& request, const MsprofEnvironment& tools,
+                                const std::vector<std::string>& words) {
+  const std::string& cann = tools.cann_home;
+  const std::string before = request.variable("LD_LIBRARY_PATH").value_or("");
+  std::vector<std::string> argv = {
+      "env",
+      "CANN_HOME=" + cann,
+      "ASCEND_HOME_PATH=" + cann,
+      "PTO_ISA_ROOT=" + request.pto_isa_root,
+      "ACL_DEVICE_ID=" + std::to_string(request.device),
+      "PATH=" + tools.path,
+      "bash",
+      "-c",
+      R"(set_up() { if [ -f "$CANN_HOME/set_env.sh" ]; then . "$CANN_HOME/set_env.sh"; fi; }; )"
+      R"(set_up; export LD_LIBRARY_PATH="$1:${LD_LIBRARY_PATH:-}"; shift; exec "$@")",
+      "kerf",
+      tools.simulator_lib + ":" + cann + "/lib64" + (before.empty() ? "" : ":" + before)};
+  argv.insert(argv.end(), words.begin(), words.end());
+  return argv;
 }
 
 // The source's name without -pto or _pto.
@@ -66,21 +103,17 @@ std::string SampleName(const std::string& source) {
   return BaseName(BaseName(folder) == "npu_validation" ? ParentPath(folder) : folder);
 }
 
-std::string Last(const std::string& text) {
-  const std::string tail = text.size() > 500 ? "..." + text.substr(text.size() - 500) : text;
-  std::string line;
-  for (const char c : tail) line += c == '\n' ? '|' : c;
-  return line;
-}
-
 Result<ProcessOutcome> Step(const PtoasRequest& request, const std::string& what, Command command) {
   request.progress("ptoas: " + what);
   auto outcome = request.run(command);
   if (!outcome.ok()) return std::move(outcome).error().Within(what);
+  if (outcome->stopped) return Unavailable("interrupted in " + what);
   if (outcome->timed_out) return TimedOut(what + " took too long");
-  if (outcome->exit_code != 0)
-    return Unavailable(what + " failed: " + Last(outcome->stdout_text + outcome->stderr_text));
-  return outcome;
+  if (outcome->exit_code == 0) return outcome;
+  const std::string output = outcome->stdout_text + outcome->stderr_text;
+  const std::string known = ExplainLog(output);
+  return Unavailable(what + " failed: " + (known.empty() ? "" : known + "; it said: ") +
+                     Tail(output));
 }
 
 Status RunGolden(FileSystem& fs, const PtoasRequest& request, const std::string& case_dir) {
@@ -89,11 +122,11 @@ Status RunGolden(FileSystem& fs, const PtoasRequest& request, const std::string&
   if (!golden)
     return NotFound("golden.py is missing in " + case_dir +
                     ": without it the inputs would be garbage");
-  request.progress("ptoas: golden.py");
-  KERF_ASSIGN_OR_RETURN(const ProcessOutcome outcome,
-                        request.run({.argv = {request.python, "golden.py"}, .cwd = case_dir}));
-  if (outcome.exit_code == 0) return {};
-  return Unavailable("golden.py failed in " + case_dir + ": " + Last(outcome.stderr_text));
+  KERF_RETURN_IF_ERROR(Step(request, "golden.py",
+                            {.argv = {request.python, "golden.py"},
+                             .cwd = case_dir,
+                             .timeout = std::chrono::minutes(10)}));
+  return {};
 }
 
 Status CheckInputs(FileSystem& fs, const std::string& case_dir, std::vector<std::string>& notes) {
@@ -135,27 +168,9 @@ Result<std::string> FindSymbol(const PtoasRequest& request, const std::string& l
   return ChooseSymbol(mangled, LinesOf(filt.stdout_text), request.kernel_base_name);
 }
 
-Result<std::string> NewestFolder(FileSystem& fs, const std::string& dir) {
-  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(dir));
-  std::string newest;
-  int64_t time = INT64_MIN;
-  for (const DirEntry& entry : entries) {
-    if (entry.name.rfind("OPPROF_", 0) != 0) continue;
-    KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs.Stat(JoinPath(dir, entry.name)));
-    if (info && info->mtime_ns > time) {
-      time = info->mtime_ns;
-      newest = JoinPath(dir, entry.name);
-    }
-  }
-  if (newest.empty())
-    return Unavailable("msprof succeeded and wrote nothing below " + dir +
-                       ": no kernel matched --kernel-name");
-  return newest;
-}
-
 Result<std::string> RunMsprof(FileSystem& fs, const PtoasRequest& request,
-                              const std::string& case_dir, const std::string& program,
-                              const std::string& symbol) {
+                              const MsprofEnvironment& tools, const std::string& case_dir,
+                              const std::string& program, const std::string& symbol) {
   const std::string out = JoinPath(request.workspace, "msprof_collect/out");
   const std::string exported = JoinPath(request.workspace, "insight_export");
   for (const std::string& dir : {JoinPath(request.workspace, "msprof_collect"), out, exported}) {
@@ -163,23 +178,38 @@ Result<std::string> RunMsprof(FileSystem& fs, const PtoasRequest& request,
     KERF_RETURN_IF_ERROR(fs.SetMode(dir, 0700));
   }
   const std::chrono::minutes limit(request.timeout_minutes + 30);
-  KERF_RETURN_IF_ERROR(Step(
-      request, "msprof collect",
-      {.argv = {"msprof", "op", "simulator", "--application=" + program, "--kernel-name=" + symbol,
-                "--launch-count=" + std::to_string(request.launch_count),
-                "--soc-version=" + request.soc_version,
-                "--timeout=" + std::to_string(request.timeout_minutes), "--output=" + out},
-       .cwd = case_dir,
-       .timeout = limit}));
-  KERF_ASSIGN_OR_RETURN(const std::string opprof, NewestFolder(fs, out));
-  std::string dump = JoinPath(opprof, "device0/tmp_dump");
-  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> there, fs.Stat(dump));
-  if (!there) dump = JoinPath(opprof, "dump");
+  const auto msprof = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"msprof", "op", "simulator"});
+    return Command{.argv = InCann(request, tools, words), .cwd = case_dir, .timeout = limit};
+  };
+  KERF_ASSIGN_OR_RETURN(
+      const ProcessOutcome collected,
+      Step(request, "msprof collect",
+           msprof({"--application=" + program, "--kernel-name=" + symbol,
+                   "--launch-count=" + std::to_string(request.launch_count),
+                   "--soc-version=" + request.soc_version,
+                   "--timeout=" + std::to_string(request.timeout_minutes), "--output=" + out})));
+  const std::string log = collected.stdout_text + collected.stderr_text;
+  KERF_ASSIGN_OR_RETURN(const std::string dump, FindDump(fs, out, log));
   KERF_RETURN_IF_ERROR(
-      Step(request, "msprof export",
-           {.argv = {"msprof", "op", "simulator", "--export=" + dump, "--output=" + exported},
-            .timeout = limit}));
+      Step(request, "msprof export", msprof({"--export=" + dump, "--output=" + exported})));
+  if (const std::string known = ExplainLog(log); !known.empty())
+    request.progress("warning: " + known);
   return FindSimulator(fs, exported);
+}
+
+// The targets T_kernel and T_sim, in case_dir/build.
+Status Build(const PtoasRequest& request, const MsprofEnvironment& tools,
+             const std::string& case_dir, const std::string& build) {
+  KERF_RETURN_IF_ERROR(Step(
+      request, "cmake",
+      {.argv = InCann(request, tools,
+                      {"cmake", "-S", case_dir, "-B", build, "-DSOC_VERSION=" + request.soc_version,
+                       "-DENABLE_SIM_GOLDEN=ON", "-DPTO_ISA_ROOT=" + request.pto_isa_root})}));
+  KERF_RETURN_IF_ERROR(Step(request, "build",
+                            {.argv = InCann(request, tools, {"cmake", "--build", build}),
+                             .timeout = std::chrono::minutes(30)}));
+  return {};
 }
 
 uint64_t SizeOf(const std::string& type) {
@@ -253,6 +283,10 @@ Result<std::string> ChooseSymbol(const std::vector<std::string>& mangled,
 Result<PtoasResult> ReplayPtoas(FileSystem& fs, const PtoasRequest& request) {
   KERF_RETURN_IF_ERROR(CheckRequest(fs, request));
   KERF_ASSIGN_OR_RETURN(const std::string testcase, TestcaseName(request.source_cpp));
+  MsprofEnvironment tools;
+  if (!request.dry_run) {
+    KERF_ASSIGN_OR_RETURN(tools, FindTools(fs, request));
+  }
   KERF_RETURN_IF_ERROR(fs.CreateDirs(request.workspace));
   KERF_RETURN_IF_ERROR(fs.SetMode(request.workspace, 0700));
   std::vector<std::string> generate = {
@@ -274,13 +308,7 @@ Result<PtoasResult> ReplayPtoas(FileSystem& fs, const PtoasRequest& request) {
                        "/main.cpp");
   if (request.dry_run) return result;
   const std::string build = JoinPath(result.case_dir, "build");
-  KERF_RETURN_IF_ERROR(Step(
-      request, "cmake",
-      {.argv = {"cmake", "-S", result.case_dir, "-B", build, "-DSOC_VERSION=" + request.soc_version,
-                "-DENABLE_SIM_GOLDEN=ON", "-DPTO_ISA_ROOT=" + request.pto_isa_root}}));
-  KERF_RETURN_IF_ERROR(
-      Step(request, "build",
-           {.argv = {"cmake", "--build", build}, .timeout = std::chrono::minutes(30)}));
+  KERF_RETURN_IF_ERROR(Build(request, tools, result.case_dir, build));
   KERF_RETURN_IF_ERROR(RunGolden(fs, request, result.case_dir));
   KERF_RETURN_IF_ERROR(CheckInputs(fs, result.case_dir, result.notes));
   result.symbol = request.kernel_symbol;
@@ -288,9 +316,9 @@ Result<PtoasResult> ReplayPtoas(FileSystem& fs, const PtoasRequest& request) {
     KERF_ASSIGN_OR_RETURN(result.symbol,
                           FindSymbol(request, JoinPath(build, "lib" + testcase + "_kernel.so")));
   }
-  KERF_ASSIGN_OR_RETURN(
-      result.simulator,
-      RunMsprof(fs, request, result.case_dir, JoinPath(build, testcase + "_sim"), result.symbol));
+  KERF_ASSIGN_OR_RETURN(result.simulator,
+                        RunMsprof(fs, request, tools, result.case_dir,
+                                  JoinPath(build, testcase + "_sim"), result.symbol));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cache_dir.h"
 #include "base/file_system.h"
 #include "base/subprocess.h"
 
@@ -24,8 +25,10 @@ struct PtoasRequest {
   std::string workspace;  // made; holds the test case and the results
   int64_t launch_count = 1;
   int64_t timeout_minutes = 120;
+  int64_t device = 0;
   bool dry_run = false;  // stop after the test case is generated
   std::string python = "python3";
+  GetVariable variable = ProcessVariable;
   std::function<Result<ProcessOutcome>(const Command&)> run = RunProcess;
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };

@@ -54,7 +54,8 @@ class Ptoas : public ::testing::Test {
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
     dir_ = pattern;
     for (const char* folder :
-         {"bin", "ptoas/test/npu_validation/scripts", "samples/Add/npu_validation", "isa", "cann"})
+         {"bin", "ptoas/test/npu_validation/scripts", "samples/Add/npu_validation", "isa",
+          "cann/aarch64-linux/simulator/dav_2201/lib", "cann/x86_64-linux/simulator/dav_2201/lib"})
       stdfs::create_directories(dir_ + "/" + folder);
     Write("samples/Add/npu_validation/add-pto.cpp", "");
     // Writes a case as the generator does; MODE takes parts away.
@@ -81,12 +82,17 @@ if mode != "nogolden":
         "cmake",
         "#!/bin/sh\nif [ \"$1\" = --build ]; then : > \"$2/add_sim\"; else mkdir -p \"$4\"; fi\n");
     Program("nm", "#!/bin/sh\necho '0000 T _Z10add_kernelPf'\necho '0001 T _Z5otherv'\n");
+    Program("bisheng", "#!/bin/sh\n");
     Program("msprof", R"sh(#!/usr/bin/env bash
 set -eu
 echo "$*" >> "$LOG"
+echo "$ASCEND_HOME_PATH $ACL_DEVICE_ID ${LD_LIBRARY_PATH%%:*} ${SOURCED:-}" >> "$LOG"
 for word in "$@"; do case "$word" in --output=*) output="${word#*=}" ;; --export=*) export=1 ;; esac; done
 if [[ -z "${export:-}" ]]; then
+  [[ "${MODE:-}" == core ]] && { echo "error 507015"; exit 1; }
+  [[ "${MODE:-}" == timeout ]] && echo "The timeout has reached and the application will be forcibly killed."
   [[ "${MODE:-}" == empty ]] || mkdir -p "$output/OPPROF_1/dump"
+  [[ "${MODE:-}" == empty || "${MODE:-}" == nodump ]] || : > "$output/OPPROF_1/dump/core0.instr_log.dump"
 else
   mkdir -p "$output/OPPROF_2/simulator/core0.veccore0"
   : > "$output/OPPROF_2/simulator/trace.json"
@@ -110,7 +116,12 @@ fi
                          .soc_version = "dav_2201",
                          .pto_isa_root = dir_ + "/isa",
                          .cann_home = dir_ + "/cann",
-                         .workspace = dir_ + "/ws"};
+                         .workspace = dir_ + "/ws",
+                         .device = 3};
+    request.variable = [this](const std::string& name) -> std::optional<std::string> {
+      if (name == "PATH") return dir_ + "/bin:" + std::getenv("PATH");
+      return std::nullopt;
+    };
     request.run = [this, mode](const Command& command) {
       Command with = command;
       with.environment = {
@@ -135,6 +146,37 @@ TEST_F(Ptoas, RunsFromTheSourceToTheSimulatorDirectory) {
   std::getline(log, line);
   EXPECT_THAT(line, HasSubstr("--application=" + dir_ +
                               "/ws/Add/add/build/add_sim --kernel-name=_Z10add_kernelPf"));
+  std::getline(log, line);
+  EXPECT_THAT(line, HasSubstr(dir_ + "/cann 3 " + dir_ + "/cann/"));
+  EXPECT_THAT(line, HasSubstr("-linux/simulator/dav_2201/lib "));
+}
+
+TEST_F(Ptoas, CannIsSetUpAsItsOwnScriptDoes) {
+  Write("cann/set_env.sh", "export SOURCED=yes\necho noise\n");
+  EXPECT_EQ(Ran(Request("good")), dir_ + "/ws/insight_export/OPPROF_2/simulator");
+  std::ifstream log(dir_ + "/log");
+  EXPECT_THAT(std::string(std::istreambuf_iterator<char>(log), {}), HasSubstr("/lib yes\n"));
+}
+
+TEST_F(Ptoas, ToolsThatAreMissingAreSaidBeforeAnythingIsWritten) {
+  stdfs::remove(dir_ + "/bin/bisheng");
+  stdfs::remove_all(dir_ + "/cann/aarch64-linux");
+  stdfs::remove_all(dir_ + "/cann/x86_64-linux");
+  const std::string said = Ran(Request("good"));
+  EXPECT_THAT(said, HasSubstr("msprof cannot run here; missing: bisheng in PATH"));
+  EXPECT_THAT(said, HasSubstr("the simulator's libraries: neither"));
+  EXPECT_THAT(said, HasSubstr("--dry-run stops after the test case"));
+  EXPECT_FALSE(stdfs::exists(dir_ + "/ws"));
+}
+
+TEST_F(Ptoas, KnownFailuresOfMsprofAreExplained) {
+  EXPECT_THAT(Ran(Request("core")), HasSubstr("a kernel on the wrong kind of core does that"));
+  EXPECT_THAT(Ran(Request("nodump")), HasSubstr("/dump is empty: no simulated core ran"));
+  PtoasRequest request = Request("timeout");
+  std::string said;
+  request.progress = [&](const std::string& line) { said += line + "\n"; };
+  EXPECT_THAT(Ran(request), HasSubstr("/simulator"));
+  EXPECT_THAT(said, HasSubstr("what was exported is a part"));
 }
 
 TEST_F(Ptoas, GoldenMissingOrFailingIsSaid) {
@@ -177,6 +219,12 @@ TEST_F(Ptoas, PathsAndNamesAreCheckedFirst) {
   request = Request("good");
   request.kernel_symbol = "x --application=y";
   EXPECT_THAT(Ran(request), HasSubstr("the characters of a symbol"));
+  request = Request("good");
+  request.timeout_minutes = 2881;
+  EXPECT_THAT(Ran(request), HasSubstr("1 to 2880 (msprof's limits), not 2881"));
+  request = Request("good");
+  request.launch_count = 0;
+  EXPECT_THAT(Ran(request), HasSubstr("--launch-count takes 1 to 5000"));
   request = Request("good");
   request.pto_isa_root = "";
   EXPECT_THAT(Ran(request), HasSubstr("--backend ptoas needs --pto-isa-root"));

@@ -32,10 +32,9 @@ Result<std::map<int64_t, Pair>> BySlot(const Dispatch& dispatch) {
                      ": also at " + place->where);
     }
     place = &arg;
-    if (pair.before != nullptr && pair.after != nullptr &&
-        pair.before->is_tensor != pair.after->is_tensor) {
-      return Corrupt(arg.where + ": slot " + std::to_string(arg.slot) +
-                     " is a tensor in one stage and a scalar in the other");
+    if (pair.before == nullptr || pair.after == nullptr) continue;
+    if (const auto why = WhyNotTheSame(*pair.before, *pair.after)) {
+      return Corrupt(pair.after->where + ": " + *why);
     }
   }
   return slots;

@@ -55,25 +55,34 @@ void CheckSlots(const Dispatch& dispatch, std::vector<Finding>& findings) {
                           "Duplicate arg index " + std::to_string(arg.slot) + " in " +
                               dispatch.ToString() + ": also at " + same->second->where});
     }
-    const auto [kind, first] = kinds.emplace(arg.slot, &arg);
-    if (!first && kind->second->is_tensor != arg.is_tensor) {
-      findings.push_back({true, arg.where,
-                          "slot " + std::to_string(arg.slot) + " is a " +
-                              (arg.is_tensor ? "tensor" : "scalar") + " here and not at " +
-                              kind->second->where});
+    const auto [other, first] = kinds.emplace(arg.slot, &arg);
+    if (first) continue;
+    if (const auto why = WhyNotTheSame(*other->second, arg)) {
+      findings.push_back({true, arg.where, *why});
     }
   }
 }
 
-void CheckCounts(const Dump& dump, std::vector<Finding>& findings) {
-  int64_t records = 0;
+// What the file holds, by the names of the members that claim it.
+std::map<std::string, int64_t> CountRecords(const Dump& dump) {
+  std::map<std::string, int64_t> counts;
   for (const Dispatch& dispatch : dump.dispatches) {
-    records += static_cast<int64_t>(dispatch.args.size());
+    for (const DumpArg& arg : dispatch.args) {
+      ++counts["total_args"];
+      ++counts[DumpStageName(arg.stage)];
+      ++counts[std::string(ArgRoleName(arg.role)) + "_args"];
+    }
   }
-  if (dump.total_args && *dump.total_args != records) {
+  return counts;
+}
+
+void CheckCounts(const Dump& dump, std::vector<Finding>& findings) {
+  std::map<std::string, int64_t> counts = CountRecords(dump);
+  for (const auto& [name, claimed] : dump.claimed_counts) {
+    if (claimed == counts[name]) continue;
     findings.push_back({true, dump.file,
-                        "claims " + std::to_string(*dump.total_args) + " records and holds " +
-                            std::to_string(records)});
+                        name + " claims " + std::to_string(claimed) + " records; the file holds " +
+                            std::to_string(counts[name])});
   }
   if (dump.dropped_records > 0) {
     findings.push_back(
@@ -124,6 +133,22 @@ std::optional<std::string> WhyNoPayload(const Dump& dump, const DumpArg& arg) {
   return std::nullopt;
 }
 
+std::optional<std::string> WhyNotTheSame(const DumpArg& one, const DumpArg& other) {
+  const std::string slot = "slot " + std::to_string(other.slot) + " is ";
+  if (one.is_tensor != other.is_tensor) {
+    return slot + "a " + (other.is_tensor ? "tensor" : "scalar") + " here and not at " + one.where;
+  }
+  const auto before = TensorOf(one);
+  const auto after = TensorOf(other);
+  if (!one.is_tensor || !before.ok() || !after.ok()) return std::nullopt;
+  if (before->type == after->type && before->shape == after->shape &&
+      before->strides == after->strides && before->start_offset == after->start_offset) {
+    return std::nullopt;
+  }
+  return slot + DescribeTensor(*after) + " here and " + DescribeTensor(*before) + " at " +
+         one.where;
+}
+
 Result<TensorArg> TensorOf(const DumpArg& arg) {
   const std::string slot = arg.where + ": slot " + std::to_string(arg.slot) + ": ";
   if (!arg.type) {
@@ -139,6 +164,16 @@ Result<TensorArg> TensorOf(const DumpArg& arg) {
                    .start_offset = arg.start_offset};
   if (tensor.strides.empty()) tensor.strides = ContiguousStrides(tensor.shape);
   if (const auto why = WrongTensor(tensor)) return Corrupt(slot + *why);
+  if (arg.numel && *arg.numel != tensor.numel()) {
+    return Corrupt(slot + "claims " + std::to_string(*arg.numel) + " elements; " +
+                   DescribeTensor(tensor) + " has " + std::to_string(tensor.numel()));
+  }
+  // Extents of 1 may have any stride: only what leaves holes is certainly not contiguous.
+  const int64_t span = tensor.buffer_elements() - tensor.start_offset;
+  if (arg.claims_contiguous && span != tensor.numel()) {
+    return Corrupt(slot + "claims to be contiguous; " + DescribeTensor(tensor) + " spans " +
+                   std::to_string(span) + " elements and has " + std::to_string(tensor.numel()));
+  }
   return tensor;
 }
 

@@ -22,6 +22,9 @@ std::optional<std::string> WhyNoPayload(const Dump& dump, const DumpArg& arg);
 // The tensor a record describes; the error names its place, its claim and the truth.
 Result<TensorArg> TensorOf(const DumpArg& arg);
 
+// Two records of one slot, of both stages: why they cannot be of one argument, or nullopt.
+std::optional<std::string> WhyNotTheSame(const DumpArg& one, const DumpArg& other);
+
 std::vector<Finding> CheckDump(const Dump& dump);
 
 }  // namespace kerf::dump

@@ -62,6 +62,10 @@ TEST(DumpDamage, IsNamedWithSlotClaimAndTruth) {
        "1 extents and 2 strides"},
       {R"("arg_index":3,"kind":"tensor","dtype":"FLOAT32","shape":[9223372036854775807,9223372036854775807])",
        "more elements than fit"},
+      {R"("arg_index":3,"kind":"tensor","dtype":"FLOAT32","shape":[8],"numel":9)",
+       "slot 3: claims 9 elements; FLOAT32[8] has 8"},
+      {R"("arg_index":3,"kind":"tensor","dtype":"FLOAT32","shape":[2,4],"strides":[6,1],"is_contiguous":true)",
+       "spans 10 elements and has 8"},
       {R"("arg_index":77,"kind":"tensor","dtype":"FLOAT32","shape":[8])",
        "Arg index 77 exceeds max slots (50)"},
   };
@@ -96,8 +100,45 @@ TEST(DumpDamage, OneSlotTwiceIsRefused) {
       DumpFormat::kArgs, "d.json",
       R"({"args":[)" + record +
           R"(,{"task_id":"0x1","arg_index":3,"kind":"scalar","dtype":"INT32","value":1,"stage":"after_completion"}]})");
-  EXPECT_THAT(Refused(*both), HasSubstr("a tensor in one stage and a scalar in the other"));
+  EXPECT_THAT(Refused(*both), HasSubstr("args[1]: slot 3 is a scalar here and not at d.json"));
   EXPECT_THAT(Found(*both), HasSubstr("slot 3 is a scalar here and not at d.json: args[0]"));
+}
+
+TEST(DumpDamage, BothStagesOfASlotAreOneTensor) {
+  const auto with = [](const std::string& after) {
+    auto dump = ParseDump(
+        DumpFormat::kArgs, "d.json",
+        R"({"args":[{"task_id":"0x1","arg_index":2,"kind":"tensor","role":"inout","dtype":"FLOAT32","shape":[8]},)"
+        R"({"task_id":"0x1","arg_index":2,"kind":"tensor","role":"inout","stage":"after_completion",)" +
+            after + "}]}");
+    EXPECT_TRUE(dump.ok());
+    return dump.ok() ? *dump : Dump{};
+  };
+  EXPECT_EQ(Refused(with(R"("dtype":"FLOAT32","shape":[8])")), "accepted");
+  for (const char* other : {R"("dtype":"FLOAT32","shape":[16])", R"("dtype":"INT32","shape":[8])",
+                            R"("dtype":"FLOAT32","shape":[8],"start_offset":4)"}) {
+    const std::string expected = "and FLOAT32[8] at d.json: args[0]";
+    EXPECT_THAT(Refused(with(other)), HasSubstr(expected)) << other;
+    EXPECT_THAT(Found(with(other)), HasSubstr(expected)) << other;
+  }
+}
+
+TEST(DumpDamage, CountsByStageAndRoleMustAgree) {
+  const auto found = [](const std::string& header) {
+    const auto dump = ParseDump(
+        DumpFormat::kArgs, "d.json",
+        "{" + header +
+            R"("args":[{"task_id":"0x1","arg_index":0,"dtype":"INT8","shape":[8]},)"
+            R"({"task_id":"0x1","arg_index":1,"role":"output","stage":"after_completion","dtype":"INT8","shape":[8]}]})");
+    return dump.ok() ? Found(*dump) : dump.error().message;
+  };
+  EXPECT_EQ(found(R"("total_args":2,"before_dispatch":1,"after_completion":1,"input_args":1,)"
+                  R"("output_args":1,"inout_args":0,)"),
+            "");
+  EXPECT_THAT(found(R"("after_completion":2,)"),
+              HasSubstr("after_completion claims 2 records; the file holds 1"));
+  EXPECT_THAT(found(R"("inout_args":1,)"),
+              HasSubstr("inout_args claims 1 records; the file holds 0"));
 }
 
 TEST(DumpDamage, CountsMustAgree) {
@@ -105,7 +146,7 @@ TEST(DumpDamage, CountsMustAgree) {
       DumpFormat::kArgs, "d.json",
       R"({"total_args":2,"dropped_records":1,"truncated_args":3,"dropped_overwrite":4,"args":[]})");
   const std::string found = Found(*dump);
-  EXPECT_THAT(found, HasSubstr("claims 2 records and holds 0"));
+  EXPECT_THAT(found, HasSubstr("total_args claims 2 records; the file holds 0"));
   EXPECT_THAT(found, HasSubstr("1 records were dropped"));
   EXPECT_THAT(found, HasSubstr("3 payloads were truncated"));
   EXPECT_THAT(found, HasSubstr("4 payloads were overwritten"));

@@ -143,6 +143,11 @@ Result<DumpArg> ReadArg(const JsonPlace& record) {
   KERF_RETURN_IF_ERROR(ReadOptional(record, "start_offset", &JsonPlace::Int, arg.start_offset));
   KERF_RETURN_IF_ERROR(ReadOptional(record, "bin_offset", &JsonPlace::Unsigned, arg.bin_offset));
   KERF_RETURN_IF_ERROR(ReadOptional(record, "bin_size", &JsonPlace::Unsigned, arg.bin_size));
+  if (const auto place = record.Find("numel")) {
+    KERF_ASSIGN_OR_RETURN(arg.numel, place->Int());
+  }
+  KERF_RETURN_IF_ERROR(
+      ReadOptional(record, "is_contiguous", &JsonPlace::Bool, arg.claims_contiguous));
   KERF_RETURN_IF_ERROR(ReadOptional(record, "truncated", &JsonPlace::Bool, arg.truncated));
   KERF_RETURN_IF_ERROR(ReadOptional(record, "overwritten", &JsonPlace::Bool, arg.overwritten));
   KERF_RETURN_IF_ERROR(
@@ -235,8 +240,11 @@ Status ReadHeader(const JsonPlace& root, Dump& dump) {
       ReadOptional(root, "dropped_records", &JsonPlace::Int, dump.dropped_records));
   KERF_RETURN_IF_ERROR(
       ReadOptional(root, "dropped_overwrite", &JsonPlace::Int, dump.dropped_overwrite));
-  if (const auto place = root.Find("total_args")) {
-    KERF_ASSIGN_OR_RETURN(dump.total_args, place->Int());
+  for (const char* name : {"total_args", "before_dispatch", "after_completion", "input_args",
+                           "output_args", "inout_args"}) {
+    if (const auto place = root.Find(name)) {
+      KERF_ASSIGN_OR_RETURN(dump.claimed_counts[name], place->Int());
+    }
   }
   if (const auto place = root.Find("dump_args_level")) {
     KERF_ASSIGN_OR_RETURN(dump.level, place->Int());

@@ -1,6 +1,7 @@
 #include "replay/kernel/kernel_builder.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/hash.h"
 #include "replay/kernel/kernel_scan.h"
@@ -12,7 +13,15 @@ bool Contains(const std::string& path, const char* part) {
   return path.find(part) != std::string::npos;
 }
 
-Result<KernelMember> ReadMember(FileSystem& fs, const SceneIncore& incore) {
+// What was read, by path: a source that is listed for both kinds of cores is read once, so that all
+// its members are of one text.
+struct SourceFacts {
+  std::string sha256;
+  KernelFacts facts;
+};
+using Sources = std::map<std::string, SourceFacts>;
+
+Result<KernelMember> ReadMember(FileSystem& fs, const SceneIncore& incore, Sources& sources) {
   KernelMember member{.func_id = incore.func_id,
                       .name = incore.name,
                       .source = incore.source,
@@ -20,10 +29,13 @@ Result<KernelMember> ReadMember(FileSystem& fs, const SceneIncore& incore) {
   if (incore.source.empty()) {
     return InvalidInput("kernel " + incore.name + " has no source that kerf could read");
   }
-  auto text = fs.ReadFile(incore.source);
-  if (!text.ok()) return std::move(text).error().Within("kernel " + incore.name);
-  member.sha256 = Sha256Hex(*text);
-  member.facts = ScanKernel(*text);
+  if (sources.count(incore.source) == 0) {
+    auto text = fs.ReadFile(incore.source);
+    if (!text.ok()) return std::move(text).error().Within("kernel " + incore.name);
+    sources[incore.source] = {Sha256Hex(*text), ScanKernel(*text)};
+  }
+  member.sha256 = sources[incore.source].sha256;
+  member.facts = sources[incore.source].facts;
   if (!member.facts.has_entry) {
     return InvalidInput("Kernel does not look like kernel_entry(args): " + incore.source +
                         ": it needs kernel_entry with one parameter, a pointer to int64_t");
@@ -82,8 +94,9 @@ Result<ReplayKernel> BuildKernel(FileSystem& fs, const std::vector<SceneIncore>&
     if (shared) together.push_back(other);
   }
   ReplayKernel kernel{.name = chosen[0].name};
+  Sources sources;
   for (const SceneIncore& incore : together) {
-    KERF_ASSIGN_OR_RETURN(const KernelMember member, ReadMember(fs, incore));
+    KERF_ASSIGN_OR_RETURN(const KernelMember member, ReadMember(fs, incore, sources));
     KERF_ASSIGN_OR_RETURN(const std::optional<CoreType> core, CoreOf(incore, member.facts));
     if (core.value_or(CoreType::kAic) == CoreType::kAic) {
       AddMember(member, CoreType::kAic, kernel.members);

@@ -40,6 +40,30 @@ TEST_F(KernelBuilder, ASingleSourceRunsWhereItsEntrySays) {
   EXPECT_EQ(kernel.members[0].sha256.size(), 64U);
 }
 
+// Counts how often each file is read.
+class CountingFileSystem : public FakeFileSystem {
+ public:
+  Result<std::string> ReadFile(const std::string& path) override {
+    ++reads[path];
+    return FakeFileSystem::ReadFile(path);
+  }
+  std::map<std::string, int> reads;
+};
+
+TEST_F(KernelBuilder, ReadsASourceOnceHoweverManyCoresRunIt) {
+  CountingFileSystem fs;
+  ASSERT_TRUE(fs.CreateDirs("k").ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "k/m.cpp", "void kernel_entry(__gm__ int64_t *args) {}").ok());
+  const SceneIncore cube{.func_id = 0, .name = "C", .source = "k/m.cpp", .core_type = "aic"};
+  SceneIncore vector = cube;
+  vector.func_id = 1;
+  vector.core_type = "aiv";
+  const auto kernel = BuildKernel(fs, {cube, vector}, {cube, vector});
+  ASSERT_TRUE(kernel.ok()) << kernel.error().message;
+  EXPECT_EQ(kernel->members.size(), 2U);
+  EXPECT_EQ(fs.reads["k/m.cpp"], 1);
+}
+
 TEST_F(KernelBuilder, ReadingAContextDoesNotMakeAMix) {
   const SceneIncore v{
       .name = "V", .source = Source("k/v.cpp", "get_block_idx(args);"), .core_type = "aiv"};

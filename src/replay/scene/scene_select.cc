@@ -65,6 +65,22 @@ Error NoMatch(const SceneClass& one) {
                   "; there are " + NamesOf(one.incores, IncoreText) + ProblemsOf(one));
 }
 
+// Ids are a callable's own: the callables of a level-3 class may use one for different kernels.
+Result<SceneIncore> ByFuncId(const SceneClass& one, int64_t id) {
+  std::vector<SceneIncore> found;
+  for (const SceneIncore& incore : one.incores) {
+    const bool again = std::any_of(found.begin(), found.end(), [&](const SceneIncore& other) {
+      return other.source == incore.source && other.core_type == incore.core_type;
+    });
+    if (incore.func_id == id && !again) found.push_back(incore);
+  }
+  if (found.empty()) return NoMatch(one);
+  if (found.size() == 1) return found[0];
+  return InvalidInput("--func-id " + std::to_string(id) + " matches several: " +
+                      NamesOf(found, [](const SceneIncore& incore) { return incore.source; }) +
+                      "; choose one with --kernel or --kernel-source");
+}
+
 }  // namespace
 
 Result<SceneChoice> SelectCase(const Scene& scene, const std::string& name, Platform platform,
@@ -145,10 +161,8 @@ Result<std::vector<SceneIncore>> SelectIncores(const SceneClass& scene_class,
     }
   } else {
     for (const int64_t id : selector.func_ids) {
-      const auto incore = std::find_if(scene_class.incores.begin(), scene_class.incores.end(),
-                                       [&](const SceneIncore& one) { return one.func_id == id; });
-      if (incore == scene_class.incores.end()) return NoMatch(scene_class);
-      found.push_back(*incore);
+      KERF_ASSIGN_OR_RETURN(const SceneIncore incore, ByFuncId(scene_class, id));
+      found.push_back(incore);
     }
   }
   if (found.empty()) return NoMatch(scene_class);

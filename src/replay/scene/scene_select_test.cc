@@ -84,6 +84,13 @@ TEST(SceneSelect, RefusesAmbiguityAndMisses) {
             "(func_id 0), SF "
             "(func_id 1), SF2 (func_id 2)");
   EXPECT_THAT(Kernel({.func_ids = {0, 9}}), HasSubstr("did not match"));
+  Scene scene = TwoClasses();
+  std::vector<SceneIncore>& incores = scene.classes[0].incores;
+  incores.push_back(incores[0]);
+  EXPECT_TRUE(SelectIncores(scene.classes[0], {.func_ids = {0}}).ok()) << "the same one, twice";
+  incores.back().source = "/m/other.cpp";
+  EXPECT_THAT(SelectIncores(scene.classes[0], {.func_ids = {0}}).error().message,
+              HasSubstr("--func-id 0 matches several: /m/kernels/aic/k.cpp, /m/other.cpp"));
   const char* const kOne = "Exactly one of --kernel, --func-id, or --kernel-source is required";
   EXPECT_EQ(Kernel({}), kOne);
   EXPECT_EQ(Kernel({.name = "SF", .func_ids = {1}}), kOne);

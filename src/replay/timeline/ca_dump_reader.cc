@@ -5,6 +5,8 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace kerf::timeline {
 namespace {
@@ -39,12 +41,18 @@ class Line {
   std::string_view text_;
 };
 
-std::string PipeName(std::string pipe) {
+// The lane of a pipe; what has no lane of its own is drawn in ALL, as the tool does.
+std::string PipeName(const std::string& pipe) {
   static const std::map<std::string, std::string> kNames = {
       {"VEC", "VECTOR"},    {"VEC0", "VECTOR"}, {"VECTOR0", "VECTOR"},   {"FC", "FLOWCTRL"},
       {"FIX_PIPE", "FIXP"}, {"ISSUE", "EVENT"}, {"scalar_ld", "SCALAR"}, {"scalar_st", "SCALAR"}};
+  static const std::set<std::string> kLanes = {
+      "SCALAR", "FLOWCTRL", "MTE1",   "CUBE",   "FIXP",   "MTE2",   "VECTOR", "MTE3",  "SCALARLDST",
+      "ALL",    "EVENT",    "RVECEX", "RVECLP", "RVECST", "RVECLD", "PUSHQ",  "RVECSU"};
   const auto known = kNames.find(pipe);
-  return known == kNames.end() ? pipe : known->second;
+  if (known != kNames.end()) return known->second;
+  const bool lane = kLanes.count(pipe) != 0 || pipe.rfind("WARP_", 0) == 0;
+  return lane || pipe.empty() ? pipe : "ALL";
 }
 
 std::string WithoutBlanks(std::string_view text) {
@@ -84,14 +92,24 @@ bool ParseLine(std::string_view text, CaRecord& record) {
   return !record.name.empty();
 }
 
-// "core0.veccore0" of core0.veccore0.instr_log.dump; empty when the name is another's. Continued
-// logs have a number before or behind ".dump".
-std::string CoreOf(const std::string& name, const std::string& kind) {
-  const size_t at = name.find("." + kind);
-  if (at == std::string::npos || name.find(".dump") == std::string::npos ||
-      name.rfind("core", 0) != 0)
-    return "";
-  return name.substr(0, at);
+struct LogPart {
+  std::string core;  // "core0.veccore0"; empty when the file is none of these logs
+  uint64_t number = 0;
+};
+
+// core0.veccore0.instr_log.dump, also core0_instr_log.dump. Continued logs have a number before or
+// behind ".dump"; the first part has none.
+LogPart PartOf(const std::string& name, const std::string& kind) {
+  const size_t at = std::min(name.find("." + kind + "."), name.find("_" + kind + "."));
+  if (name.rfind("core", 0) != 0 || at == std::string::npos) return {};
+  Line rest(std::string_view(name).substr(at + 1 + kind.size()));
+  LogPart part{name.substr(0, at)};
+  if (!rest.Take(".dump")) {
+    if (!rest.Take(".") || !rest.Number(part.number, 10) || !rest.Take(".dump")) return {};
+  } else if (rest.Take(".") && !rest.Number(part.number, 10)) {
+    return {};
+  }
+  return rest.rest().empty() ? part : LogPart{};
 }
 
 }  // namespace
@@ -111,49 +129,57 @@ std::vector<CaRecord> ParseCaLog(std::string_view text, size_t& skipped) {
   return records;
 }
 
-void AddCaCore(const std::vector<CaRecord>& issued, const std::vector<CaRecord>& retired,
-               double megahertz, TimelineCore& core) {
+size_t AddCaCore(const std::vector<CaRecord>& issued, const std::vector<CaRecord>& retired,
+                 double megahertz, TimelineCore& core) {
   const auto key = [](const CaRecord& record) {
     return record.id.empty() ? "pc" + std::to_string(record.pc) : "id" + record.id;
   };
   std::map<std::string, std::vector<const CaRecord*>> ends;
   for (const CaRecord& record : retired) ends[key(record)].push_back(&record);
   std::map<std::string, size_t> used;
+  size_t unjoined = 0;
   for (const CaRecord& start : issued) {
     const auto found = ends.find(key(start));
-    if (found == ends.end()) continue;
     size_t& next = used[key(start)];
-    if (next >= found->second.size()) continue;
+    if (found == ends.end() || next >= found->second.size() ||
+        found->second[next]->tick < start.tick) {
+      ++next;
+      ++unjoined;
+      continue;
+    }
     const CaRecord& end = *found->second[next++];
-    if (end.tick < start.tick) continue;
     core.slices.push_back({start.pipe, start.name, static_cast<double>(start.tick) / megahertz,
                            static_cast<double>(end.tick - start.tick) / megahertz, "", start.detail,
                            start.pc});
   }
+  return unjoined;
 }
 
 Result<Timeline> ReadCaDumps(FileSystem& fs, const std::string& dir, double megahertz,
-                             size_t& skipped) {
-  KERF_ASSIGN_OR_RETURN(std::vector<DirEntry> entries, fs.List(dir));
-  std::sort(entries.begin(), entries.end(),
-            [](const DirEntry& a, const DirEntry& b) { return a.name < b.name; });
-  std::map<std::string, std::pair<std::vector<CaRecord>, std::vector<CaRecord>>> logs;
+                             CaLosses& losses) {
+  KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(dir));
+  // By number, not by name: 10 comes after 2, and the part without a number first.
+  std::map<std::tuple<std::string, bool, uint64_t>, std::string> parts;
   for (const DirEntry& entry : entries) {
     for (const bool issued : {true, false}) {
-      const std::string core = CoreOf(entry.name, issued ? "instr_popped_log" : "instr_log");
-      if (core.empty()) continue;
-      KERF_ASSIGN_OR_RETURN(const std::string text, fs.ReadFile(JoinPath(dir, entry.name)));
-      auto records = ParseCaLog(text, skipped);
-      auto& log = issued ? logs[core].first : logs[core].second;
-      std::move(records.begin(), records.end(), std::back_inserter(log));
+      const LogPart part = PartOf(entry.name, issued ? "instr_popped_log" : "instr_log");
+      if (!part.core.empty()) parts[{part.core, issued, part.number}] = entry.name;
     }
+  }
+  std::map<std::string, std::pair<std::vector<CaRecord>, std::vector<CaRecord>>> logs;
+  for (const auto& [part, name] : parts) {
+    const auto& [core, issued, number] = part;
+    KERF_ASSIGN_OR_RETURN(const std::string text, fs.ReadFile(JoinPath(dir, name)));
+    auto records = ParseCaLog(text, losses.lines);
+    auto& log = issued ? logs[core].first : logs[core].second;
+    std::move(records.begin(), records.end(), std::back_inserter(log));
   }
   if (logs.empty()) {
     return NotFound(dir + ": holds no core*.instr_popped_log.dump and core*.instr_log.dump");
   }
   Timeline timeline;
   for (const auto& [core, log] : logs)
-    AddCaCore(log.first, log.second, megahertz, timeline.Core(core));
+    losses.unjoined += AddCaCore(log.first, log.second, megahertz, timeline.Core(core));
   timeline.Sort();
   return timeline;
 }

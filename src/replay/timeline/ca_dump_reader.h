@@ -24,12 +24,19 @@ struct CaRecord {
 std::vector<CaRecord> ParseCaLog(std::string_view text, size_t& skipped);
 
 // Joins starts with ends, the k-th of one pc or id with the k-th, and turns ticks into
-// microseconds.
-void AddCaCore(const std::vector<CaRecord>& issued, const std::vector<CaRecord>& retired,
-               double megahertz, TimelineCore& core);
+// microseconds. How many starts have no end, or one before them; they are left out.
+size_t AddCaCore(const std::vector<CaRecord>& issued, const std::vector<CaRecord>& retired,
+                 double megahertz, TimelineCore& core);
 
-// A folder of such logs (dump/ or device0/tmp_dump/). kNotFound when it holds none.
+// What of the logs is not in the timeline.
+struct CaLosses {
+  size_t lines = 0;     // of other shapes
+  size_t unjoined = 0;  // instructions that were issued and did not retire
+};
+
+// A folder of such logs (dump/ or device0/tmp_dump/), each perhaps continued in files with numbers.
+// kNotFound when it holds none.
 Result<Timeline> ReadCaDumps(FileSystem& fs, const std::string& dir, double megahertz,
-                             size_t& skipped);
+                             CaLosses& losses);
 
 }  // namespace kerf::timeline

@@ -197,15 +197,41 @@ class Checker {
     return cores;
   }
 
-  void CheckLists(const JsonPlace& row, size_t cores) {
-    for (const char* key : {"Cycles", "Instructions Executed", "GPR Count", "Process Bytes"}) {
-      const auto list = row.Find(key);
-      if (list && list->is(JsonType::kArray) && list->node().items.size() != cores) {
-        Damage("visualize_data.bin", list->Where() + ": has " +
-                                         std::to_string(list->node().items.size()) +
+  // The columns of a row: lists of numbers are one for each core; columns that are declared as
+  // floats or percentages hold numbers with a point, for Insight reads 1 as 0 there.
+  void CheckColumns(const JsonPlace& row, size_t cores, const std::optional<JsonPlace>& types) {
+    for (const auto& [key, node] : row.node().members) {
+      if (node.type == JsonType::kNull) continue;
+      const auto type = types ? types->Find(key) : std::nullopt;
+      const bool real = type && (type->node().text == "2" || type->node().text == "4");
+      const JsonPlace column = *row.Member(key);
+      bool numbers = column.is(JsonType::kArray);
+      for (const JsonPlace& item : column.Items()) {
+        numbers = numbers && item.is(JsonType::kNumber);
+        if (real && item.IsWhole()) NoteWhole(key);
+      }
+      if (real && column.IsWhole()) NoteWhole(key);
+      if (numbers && key != "Address Range" && node.items.size() != cores) {
+        Damage("visualize_data.bin", column.Where() + ": has " + std::to_string(node.items.size()) +
                                          " entries for " + std::to_string(cores) + " cores");
       }
     }
+  }
+
+  void NoteWhole(const std::string& column) {
+    if (!whole_columns_.insert(column).second) return;
+    Note("visualize_data.bin", "the column " + column +
+                                   " is declared as a float and holds whole numbers; Insight "
+                                   "reads them as 0");
+  }
+
+  // {"… Dtype": {"Instructions": {column: type}}}
+  static std::optional<JsonPlace> TypesOf(const JsonPlace& root, const char* name,
+                                          const char* list) {
+    const auto types = root.Find(name);
+    if (!types || !types->is(JsonType::kObject)) return std::nullopt;
+    const auto of_list = types->Find(list);
+    return of_list && of_list->is(JsonType::kObject) ? of_list : std::nullopt;
   }
 
   void CheckInstructions(const BinBlock& block) {
@@ -217,6 +243,7 @@ class Checker {
     const std::vector<std::string> cores = CoresOf(document->root());
     api_cores_ = cores;
     const auto rows = document->root().Find("Instructions");
+    const auto types = TypesOf(document->root(), "Instructions Dtype", "Instructions");
     if (!rows) return;
     for (const JsonPlace& row : rows->Items()) {
       const auto address = row.Find("Address");
@@ -224,7 +251,7 @@ class Checker {
         Damage("visualize_data.bin",
                row.Where() + ": Address must be hex; Insight dies of anything else");
       }
-      CheckLists(row, cores.size());
+      CheckColumns(row, cores.size(), types);
     }
   }
 
@@ -233,6 +260,7 @@ class Checker {
     if (!document) return;
     const std::vector<std::string> cores = CoresOf(document->root());
     const auto files = document->root().Find("Files");
+    const auto types = TypesOf(document->root(), "Files Dtype", "Lines");
     if (!files) return;
     for (const JsonPlace& file : files->Items()) {
       const auto source = file.Find("Source");
@@ -242,7 +270,7 @@ class Checker {
       }
       const auto lines = file.Find("Lines");
       if (!lines) continue;
-      for (const JsonPlace& line : lines->Items()) CheckLists(line, cores.size());
+      for (const JsonPlace& line : lines->Items()) CheckColumns(line, cores.size(), types);
     }
   }
 
@@ -283,6 +311,7 @@ class Checker {
   std::set<std::string> slice_cores_;
   std::set<std::string> flag_ids_;
   std::set<std::string> other_pairs_;
+  std::set<std::string> whole_columns_;
   std::vector<std::string> api_cores_;
   bool has_code_ = false;
 };

@@ -104,6 +104,12 @@ TEST(TimelineCheck, TheContainer) {
                                Block(3, Replaced(kFileApi, "\"Cycles\":[12]", "\"Cycles\":[]")) +
                                Block(4, kInstrApi, 0))),
               HasSubstr("Lines[0].Cycles: has 0 entries for 1 cores"));
+  EXPECT_THAT(
+      Findings(WithBin(
+          trace + code + Block(3, kFileApi) +
+          Block(4, Replaced(kInstrApi, "\"Cycles\":[12]", "\"Cycles\":[12],\"Queue Wait\":[1,2]"),
+                0))),
+      HasSubstr("Instructions[0].Queue Wait: has 2 entries for 1 cores"));
   EXPECT_THAT(Findings(WithBin(trace + code + Block(3, kFileApi) +
                                Block(4, Replaced(kInstrApi, "0x10", "main"), 0))),
               HasSubstr("Address must be hex"));
@@ -139,6 +145,17 @@ TEST(TimelineCheck, WhatIsOnlyWorthKnowing) {
   EXPECT_THAT(notes, HasSubstr("no FILE_API block: no source lines (build with -g)"));
   EXPECT_THAT(notes, HasSubstr("block type 32 is nobody's"));
   EXPECT_EQ(Findings(files), "");
+  const std::string percent =
+      Replaced(kInstrApi, "\"Instructions\":[{",
+               "\"Instructions Dtype\":{\"Instructions\":{\"Vector Utilization Percentage\":4}},"
+               "\"Instructions\":[{\"Vector Utilization Percentage\":[-1],");
+  const auto with_percent = [&](const std::string& table) {
+    return Findings(WithBin(Block(2, kTraceText) + Block(1, "int x;", 0x5A, "/k/add.cpp") +
+                            Block(3, kFileApi) + Block(4, table, 0)),
+                    false);
+  };
+  EXPECT_THAT(with_percent(percent), HasSubstr("holds whole numbers; Insight reads them as 0"));
+  EXPECT_EQ(with_percent(Replaced(percent, "[-1],", "[-1.0],")), "");
   EXPECT_THAT(Findings(WithTrace("\"schemaVersion\":2", "\"schemaVersion\":1"), false),
               HasSubstr("schemaVersion is 1"));
 }

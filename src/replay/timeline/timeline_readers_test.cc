@@ -127,10 +127,11 @@ TEST(CaDumps, JoinIssueAndRetire) {
   ASSERT_TRUE(fs.CreateDirs("dump").ok());
   ASSERT_TRUE(WriteFileAtomic(fs, "dump/core0.veccore0.instr_popped_log.dump", kPopped).ok());
   ASSERT_TRUE(WriteFileAtomic(fs, "dump/core0.veccore0.instr_log.dump", kRetired).ok());
-  size_t skipped = 0;
-  const auto timeline = ReadCaDumps(fs, "dump", 1000.0, skipped);
+  CaLosses losses;
+  const auto timeline = ReadCaDumps(fs, "dump", 1000.0, losses);
   ASSERT_TRUE(timeline.ok()) << timeline.error().message;
-  EXPECT_EQ(skipped, 2U);
+  EXPECT_EQ(losses.lines, 2U);
+  EXPECT_EQ(losses.unjoined, 0U);
   const auto& slices = timeline->cores.at(0).slices;
   ASSERT_EQ(slices.size(), 3U);
   EXPECT_EQ(slices[0].name, "WAIT_FLAG");
@@ -140,8 +141,55 @@ TEST(CaDumps, JoinIssueAndRetire) {
   EXPECT_EQ(slices[1].pipe, "VECTOR");
   EXPECT_NEAR(slices[1].duration_us, 0.09, 1e-9) << "the record with an id is another instruction";
   EXPECT_NEAR(slices[2].duration_us, 0.09, 1e-9);
-  EXPECT_THAT(ReadCaDumps(fs, ".", 1000.0, skipped).error().message,
+  EXPECT_THAT(ReadCaDumps(fs, ".", 1000.0, losses).error().message,
               HasSubstr("holds no core*.instr_popped_log.dump"));
+}
+
+std::string CaLine(int tick, const std::string& pipe = "MTE2") {
+  return "[info] [" + std::to_string(tick) + "] (PC: 0x10) " + pipe +
+         " : (Binary: 0x00c0ffee) LOAD  X\n";
+}
+
+// Eleven parts: in the order of their names 10 would come before 2, and the first one last.
+TEST(CaDumps, ContinuedLogsAreReadInTheirOrder) {
+  FakeFileSystem fs;
+  ASSERT_TRUE(fs.CreateDirs("dump").ok());
+  for (int part = 0; part < 11; ++part) {
+    const std::string number = part == 0 ? "" : "." + std::to_string(part);
+    ASSERT_TRUE(WriteFileAtomic(fs, "dump/core0.veccore0.instr_popped_log" + number + ".dump",
+                                CaLine(100 * part))
+                    .ok());
+    // The ends are cut otherwise, and numbered behind: one file holds what two hold there.
+    if (part % 2 != 0) continue;
+    ASSERT_TRUE(
+        WriteFileAtomic(fs, "dump/core0.veccore0.instr_log.dump" + number,
+                        CaLine(100 * part + 7) + (part < 10 ? CaLine(100 * part + 107) : ""))
+            .ok());
+  }
+  CaLosses losses;
+  const auto timeline = ReadCaDumps(fs, "dump", 1000.0, losses);
+  ASSERT_TRUE(timeline.ok()) << timeline.error().message;
+  EXPECT_EQ(losses.unjoined, 0U);
+  ASSERT_EQ(timeline->cores.at(0).slices.size(), 11U);
+  for (const TimelineSlice& slice : timeline->cores[0].slices)
+    EXPECT_NEAR(slice.duration_us, 0.007, 1e-9);
+}
+
+TEST(CaDumps, OtherNamesAndPipesAreKnown) {
+  FakeFileSystem fs;
+  ASSERT_TRUE(fs.CreateDirs("dump").ok());
+  const std::string issued = CaLine(1, "XYZ") + CaLine(5) + CaLine(9);
+  ASSERT_TRUE(WriteFileAtomic(fs, "dump/core3_instr_popped_log.dump", issued).ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "dump/core3_instr_log.dump", CaLine(2, "XYZ") + CaLine(6)).ok());
+  ASSERT_TRUE(WriteFileAtomic(fs, "dump/core3.instr_log.dump.x", "noise\n").ok());
+  CaLosses losses;
+  const auto timeline = ReadCaDumps(fs, "dump", 1000.0, losses);
+  ASSERT_TRUE(timeline.ok()) << timeline.error().message;
+  ASSERT_EQ(timeline->cores.size(), 1U);
+  EXPECT_EQ(timeline->cores[0].name, "core3");
+  EXPECT_EQ(timeline->cores[0].slices.at(0).pipe, "ALL");
+  EXPECT_EQ(losses.unjoined, 1U) << "the third load did not retire";
+  EXPECT_EQ(losses.lines, 0U);
 }
 
 }  // namespace

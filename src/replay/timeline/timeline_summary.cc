@@ -78,8 +78,7 @@ TimelineSummary Summarize(const Timeline& timeline, size_t top) {
       const double end = slice.start_us + slice.duration_us;
       ++pipe.use.slices;
       ++summary.slices;
-      pipe.busy.Add(slice.start_us, end);
-      if (IsWait(slice)) pipe.wait.Add(slice.start_us, end);
+      (IsWait(slice) ? pipe.wait : pipe.busy).Add(slice.start_us, end);
       AddSpot(instructions, slice.pipe + " " + slice.name, slice.duration_us);
       if (!slice.code.empty())
         AddSpot(lines, slice.code.substr(0, slice.code.find('\n')), slice.duration_us);

@@ -12,8 +12,8 @@ struct PipeUse {
   std::string core;
   std::string pipe;
   int64_t slices = 0;
-  double busy_us = 0;  // the union of its slices
-  double wait_us = 0;  // of that, in waits for other pipes
+  double busy_us = 0;  // the union of its slices, without its waits
+  double wait_us = 0;  // the union of its waits for other pipes
 };
 
 struct HotSpot {

@@ -26,6 +26,7 @@ TEST(TimelineSummary, CountsOverlapOnce) {
   EXPECT_NEAR(summary.pipes[0].busy_us, 3.6, 1e-9) << "1 to 3, 2 to 4.5, then the flag";
   EXPECT_EQ(summary.pipes[2].pipe, "VECTOR");
   EXPECT_NEAR(summary.pipes[2].wait_us, 3.7, 1e-9);
+  EXPECT_NEAR(summary.pipes[2].busy_us, 0, 1e-9) << "who waits is not busy";
   EXPECT_EQ(summary.instructions[0].what, "MTE2 LOAD");
   EXPECT_NEAR(summary.instructions[0].total_us, 4.5, 1e-9);
   ASSERT_GE(summary.lines.size(), 2U);
