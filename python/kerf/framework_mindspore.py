@@ -64,24 +64,49 @@ class Framework:
     def prepare(self, model):
         return model.set_train(False) if isinstance(model, mindspore.nn.Cell) else model
 
+    def _cells(self, model):
+        """[(prefix, holder)] of everything that has attributes."""
+        if not isinstance(model, mindspore.nn.Cell):
+            return [("", model)]
+        return [(prefix + "." if prefix else "", cell) for prefix, cell in model.cells_and_names()]
+
+    def _attributes(self, holder):
+        """Plain ones: nn.Cell keeps its parameters in dictionaries whose names begin with '_'."""
+        return [(name, value) for name, value in frameworks.attributes(self, holder, values.holds_tensor)
+                if not name.startswith("_")]
+
     def tensors_of(self, model):
         found = {}
         if isinstance(model, mindspore.nn.Cell):
             found.update((name, value) for name, value in model.parameters_and_names())
-        for name, value in frameworks.attributes(self, model, values.holds_tensor):
-            if name in ("_params", "_cells", "_buffers"):
-                continue
-            for leaf, tensor in values.Call((), {name: value}).leaves(self):
-                if self.is_tensor(tensor):
-                    found.setdefault(leaf, tensor)
+        known = {id(tensor) for tensor in found.values()}
+        for prefix, holder in self._cells(model):
+            for name, value in self._attributes(holder):
+                for leaf, tensor in values.Call((), {prefix + name: value}).leaves(self):
+                    if self.is_tensor(tensor) and id(tensor) not in known:
+                        found.setdefault(leaf, tensor)
         return list(found.items())
+
+    def holder(self, model, name):
+        """(the object, the attribute) that has the tensor of that name; (None, None) for one in a list."""
+        for prefix, holder in self._cells(model):
+            if name.startswith(prefix) and self.is_tensor(vars(holder).get(name[len(prefix):])):
+                return holder, name[len(prefix):]
+        return None, None
 
     def set_tensor(self, model, name, tensor):
         old = dict(self.tensors_of(model))[name]
         if isinstance(old, mindspore.Parameter):
             old.set_data(tensor)
-        else:
-            setattr(model, name, tensor)
+            return
+        for prefix, holder in self._cells(model):
+            for attribute, value in self._attributes(holder):
+                held = values.Call((), {prefix + attribute: value})
+                leaves = held.leaves(self)
+                if any(leaf == name for leaf, _ in leaves):
+                    changed = held.with_leaves(self, [tensor if leaf == name else one for leaf, one in leaves])
+                    setattr(holder, attribute, changed.kwargs[prefix + attribute])
+                    return
 
     def call(self, model, call):
         function = model if callable(model) else model.construct
@@ -106,7 +131,7 @@ class Framework:
             if isinstance(tensor, mindspore.Parameter):
                 tensor.set_dtype(SUPPORTED[target])
             else:
-                setattr(model, name, self.cast(tensor, table))
+                self.set_tensor(model, name, self.cast(tensor, table))
 
     @contextlib.contextmanager
     def computing_in(self, dtype):

@@ -4,7 +4,6 @@ import base64
 import json
 import os
 import subprocess
-import sys
 
 from kerf.testing import TaskTest
 
@@ -15,7 +14,7 @@ class GraphTest(TaskTest):
     def capture(self, text, framework="torch"):
         """The documents of a task, in a process of its own."""
         request = {"task": self.task(text, framework), "framework": framework, "out": self.out}
-        done = subprocess.run([sys.executable, RUNNER, "-"], input=json.dumps(request), text=True, cwd=self.folder,
+        done = subprocess.run([self.python, RUNNER, "-"], input=json.dumps(request), text=True, cwd=self.folder,
                               capture_output=True, timeout=120, check=False)
         documents = []
         while os.path.exists(path := os.path.join(self.out, f"graph-{len(documents)}.json")):
@@ -41,6 +40,20 @@ class GraphTest(TaskTest):
         document = self.capture(text, framework)[0]
         self.assertIn("refused", document)
         return document["refused"]
+
+
+    def expected(self, document):
+        """[(expected, computed)] as torch tensors, on a draw the capture has not seen, made by the task's interpreter."""
+        import torch
+        framework = document["framework"]
+        with open(os.path.join(self.folder, f"op_{framework}.py"), encoding="utf-8") as file:
+            text = file.read()
+        manifest = self.manifest(text, framework, seeds=[5], oracle=False, lower=False)
+        case = manifest["cases"][0]
+        inputs, params, outputs = [[self.tensor(case, entry, "torch") if "offset" in entry else None
+                                    for entry in case[name]] for name in ("inputs", "parameters", "outputs")]
+        with torch.no_grad():
+            return list(zip(outputs, compute(document, inputs, params)))
 
 
 def ops(document):
