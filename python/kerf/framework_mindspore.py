@@ -135,6 +135,9 @@ class Framework:
     def compiled(self, model):
         raise NotImplementedError("no compiled baseline for mindspore yet")
 
+    def work_counter(self):
+        return None
+
 
 def _numpy():
     return frameworks.get("numpy")
