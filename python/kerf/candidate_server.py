@@ -15,6 +15,8 @@ Messages to the server are one JSON object each, with descriptors:
 import array
 import contextlib
 import ctypes
+import functools
+import gc
 import hashlib
 import json
 import os
@@ -46,8 +48,28 @@ PR_SET_DUMPABLE = 4
 PR_SET_PDEATHSIG = 1
 
 
+MADV_COLLAPSE = 25  # Linux 6.1
+LARGE_PAGE = 2 << 20
+
+
 def prctl(option, value):
     ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def use_large_pages():
+    """A fork copies an entry for every page that was written, and the child's end takes each back: with large pages that is
+    half of the time. What the kernel does not join stays as it is."""
+    madvise = ctypes.CDLL(None).madvise
+    madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    with open("/proc/self/maps", "rb") as file:
+        lines = [line.split() for line in file]
+    for bounds, mode, *_, name in ([*line, b""] if len(line) == 5 else line for line in lines):
+        if mode != b"rw-p" or name not in (b"", b"[heap]"):
+            continue
+        begin, end = (int(bound, 16) for bound in bounds.split(b"-"))
+        first = -(-begin // LARGE_PAGE) * LARGE_PAGE
+        for at in range(first, end - LARGE_PAGE + 1, LARGE_PAGE):
+            madvise(at, LARGE_PAGE, MADV_COLLAPSE)
 
 
 class LaunchCounter:
@@ -108,6 +130,31 @@ EXITS = ("numpy", "tolist", "__array__", "__dlpack__")
 FEW = 16
 
 
+@functools.cache
+def operation_mode():
+    """A mode of torch's dispatcher that notes the operations it sees. Made once: making a class takes long."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Mode(TorchDispatchMode):
+        def __init__(self, found, own):
+            super().__init__()
+            self.found = found
+            self.own = own
+
+        @classmethod
+        def _should_skip_dynamo(cls):
+            """Else the first operation imports torch._dynamo: a second more at the start, and more memory to fork."""
+            return False
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            name = func.__name__.split(".")[0]
+            if name not in HARMLESS and name not in self.found and getattr(func, "namespace", "aten") != self.own:
+                self.found.append(name)
+            return func(*args, **(kwargs or {}))
+
+    return Mode
+
+
 class OperationLog:
     """Which ATen operations ran that compute something, and whether values left torch to be computed with. Those of the
     candidate's own namespace are its work."""
@@ -117,7 +164,6 @@ class OperationLog:
 
     def __enter__(self):
         import torch
-        from torch.utils._python_dispatch import TorchDispatchMode
 
         found = self.found = []
         self.originals = {name: torch.Tensor.__dict__.get(name) for name in EXITS}
@@ -129,16 +175,7 @@ class OperationLog:
                 return __original(tensor, *args, **kwargs)
 
             setattr(torch.Tensor, name, leaving)
-        own = self.own
-
-        class Mode(TorchDispatchMode):
-            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-                name = func.__name__.split(".")[0]
-                if name not in HARMLESS and name not in found and getattr(func, "namespace", "aten") != own:
-                    found.append(name)
-                return func(*args, **(kwargs or {}))
-
-        self.mode = Mode()
+        self.mode = operation_mode()(found, self.own)
         self.mode.__enter__()
         return self
 
@@ -467,6 +504,16 @@ class Server:
         self.contained = "--contained" in sys.argv and os.getppid() == 1 and os.getpid() < 10 and own_namespace()
 
     def warm_up(self):
+        # What is imported stays. A collector that looks at all of it, here or in a child, finds nothing and
+        # takes a copy of every page it looks at.
+        gc.disable()
+        self.import_all()
+        gc.freeze()
+        gc.enable()
+        with contextlib.suppress(OSError):
+            use_large_pages()
+
+    def import_all(self):
         for name in self.frameworks:
             __import__(name)
         if "triton" in self.frameworks:
@@ -476,7 +523,7 @@ class Server:
         if "triton" in self.frameworks and "torch" in self.frameworks:
             import torch
 
-            # The first operation that is logged makes torch import hundreds of modules; a child would do so each time.
+            # The first operation that is logged makes torch import modules; a child would do so each time.
             with OperationLog():
                 torch.empty(1)
             if os.environ.get("TRITON_INTERPRET") == "1":
@@ -545,7 +592,10 @@ def main():
         return 1
     channel.send(json.dumps({"ready": True}).encode())
     server.serve()
-    return 0
+    # Taking a framework apart takes longer than a verdict.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -160,6 +160,9 @@ class Framework:
     def compiled(self, model):
         raise NotImplementedError("no compiled baseline for mindspore yet")
 
+    def work_counter(self):
+        return None
+
 
 def _numpy():
     return frameworks.get("numpy")

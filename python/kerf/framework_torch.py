@@ -205,3 +205,10 @@ class Framework:
 
     def compiled(self, model):
         return torch.compile(model)
+
+    def work_counter(self):
+        """A context in which operations are counted; None where that cannot be."""
+        if TorchDispatchMode is None:
+            return None
+        from kerf.task_work import WorkMode
+        return WorkMode()

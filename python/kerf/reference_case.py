@@ -139,7 +139,7 @@ class Case:
 
     # The same in another precision.
 
-    def _rerun(self, table, dtype, change=None):
+    def _rerun(self, table, dtype, change=None, counter=None):
         framework = self.framework
         model = framework.copy_model(self.model)
         framework.cast_model(model, table)
@@ -148,16 +148,19 @@ class Case:
             for name, tensor in list(framework.tensors_of(model)):
                 framework.set_tensor(model, name, change(tensor))
             call = call.map_tensors(framework, change)
-        with framework.computing_in(dtype):
+        with framework.computing_in(dtype), counter or contextlib.nullcontext():
             return values.outputs_of(framework, framework.call(model, call))[0]
 
     def _write_oracle(self, writer):
         """Returns the tensors it wrote, None for each output without one."""
+        counter = self.framework.work_counter()
         try:
-            found = self._rerun(frameworks.ORACLE, "float64")
+            found = self._rerun(frameworks.ORACLE, "float64", counter=counter)
         except BaseException as error:
             self.entry["oracle_note"] = f"the reference does not run in float64: {describe(error)}"[:500]
             return [None] * len(self.entry["outputs"])
+        if counter:
+            self.entry["operations"] = counter.work
         notes, oracle, exact = [], [], []
         for entry, (name, tensor) in _pairs(self.entry["outputs"], found):
             wanted = frameworks.oracle_dtype(entry["dtype"])

@@ -275,6 +275,14 @@ class TorchRunnerTest(TaskTest):
         error = (self.tensor(case, case["lower"][0]).double() - self.tensor(case, case["oracle"][0])).abs().max().item()
         self.assertTrue(1e-5 < error < 1e-2, error)
 
+    def test_counts_the_operations_of_products(self):
+        document = self.manifest("""
+            class Model(nn.Module):
+                def forward(self, x):
+                    return torch.relu(x @ x.T)
+            """)
+        self.assertEqual(document["cases"][0]["operations"], 2 * 4 * 8 * 4)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -273,6 +273,8 @@ class ManifestReader {
         json_.ReadString(one.lower_precision);
       } else if (key == "reference_ns") {
         json_.ReadInt(one.reference_ns);
+      } else if (key == "operations") {
+        json_.ReadDouble(one.operations);
       } else {
         json_.Skip();
       }
@@ -355,6 +357,7 @@ class ManifestReader {
   static Status CheckCase(const ReferenceCase& one) {
     if (one.outputs.empty()) return Broken("a case has no output");
     if (one.reference_ns < 0) return Broken("a reference took less than no time");
+    if (one.operations < 0) return Broken("a reference has less than no operations");
     if (one.oracle.size() != one.outputs.size() || one.lower.size() != one.outputs.size()) {
       return Broken("a case has " + std::to_string(one.outputs.size()) + " outputs, " +
                     std::to_string(one.oracle.size()) + " oracles and " +

@@ -48,6 +48,7 @@ struct ReferenceCase {
   std::string oracle_note;  // why an oracle is missing
   std::string lower_precision;
   int64_t reference_ns = 0;  // one run of the reference
+  double operations = 0;     // of its products; 0: none, or not known
 };
 
 struct Baseline {

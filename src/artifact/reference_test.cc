@@ -25,7 +25,8 @@ std::string Manifest() {
    "parameters": [{"name": "w", "kind": "tensor", "dtype": "float32", "shape": [4], "offset": 64}],
    "outputs": [{"name": "output0", "dtype": "float32", "shape": [2, 3], "offset": 0}],
    "oracle": [{"dtype": "float64", "shape": [2, 3], "offset": 64}],
-   "oracle_note": "", "lower": [null], "lower_precision": "", "reference_ns": 81000}],
+   "oracle_note": "", "lower": [null], "lower_precision": "", "reference_ns": 81000,
+   "operations": 4096.0}],
  "baselines": [{"name": "eager", "samples_ns": [3, 4]}, {"name": "torch.compile", "error": "no"}],
  "checks": {"deterministic": true, "note": "",
             "influence": [{"name": "input0", "changes_output": true}]}, "later": {"a": [1]}})";
@@ -66,6 +67,7 @@ TEST(ParseManifest, ReadsEveryMember) {
   EXPECT_EQ(one.parameters.at(0).tensor.offset, 64);
   EXPECT_EQ(one.oracle.at(0)->spec.dtype, DType::kFloat64);
   EXPECT_FALSE(one.lower.at(0).has_value());
+  EXPECT_EQ(one.operations, 4096);
   EXPECT_EQ(reference->baselines.at(1).error, "no");
   EXPECT_TRUE(reference->checks->influence.at(0).changes_output);
 }

@@ -115,7 +115,7 @@ struct TimingReport {
   std::vector<TimingSide> sides;  // the candidate first
   std::vector<SpeedupReport> speedups;
   double bytes = 0;       // compulsory traffic of one call
-  double operations = 0;  // 0: unknown
+  double operations = 0;  // of products; 0: none, or unknown
   double floor_ns = 0;    // speed of light; 0: unknown
   double share_of_light = 0;
   std::string chip;

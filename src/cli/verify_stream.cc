@@ -22,8 +22,8 @@ class LineReader {
   // False at the end.
   Result<bool> Next(std::string& line) {
     constexpr size_t kMost = size_t{64} << 20;
-    for (;;) {
-      const size_t end = buffer_.find('\n', begin_);
+    for (size_t looked_at = begin_;;) {  // a long line comes in many pieces
+      const size_t end = buffer_.find('\n', looked_at);
       if (end != std::string::npos) {
         line = buffer_.substr(begin_, end - begin_);
         begin_ = end + 1;
@@ -31,6 +31,7 @@ class LineReader {
       }
       buffer_.erase(0, begin_);
       begin_ = 0;
+      looked_at = buffer_.size();
       if (buffer_.size() > kMost)
         return InvalidInput("a line on standard input is longer than 64 MiB");
       char bytes[65536];

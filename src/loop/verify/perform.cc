@@ -167,6 +167,7 @@ class Race {
                                                   : "parity"});
     }
     report.bytes = static_cast<double>(CompulsoryBytes(expectations_.one(shown_.at(0))));
+    report.operations = expectations_.one(shown_.at(0)).operations;
     if (options_.bandwidth > 0) {
       report.floor_ns = report.bytes / options_.bandwidth * 1e9;
     } else if (!options_.device_cold) {

@@ -73,6 +73,8 @@ RunnerSpec ServerSpec(const VerifierOptions& options, const std::vector<std::str
     spec.policy.Variable("TRITON_INTERPRET", "1").Variable("TRITON_CACHE_DIR", "/tmp/triton");
   }
   spec.policy.Variable("OMP_WAIT_POLICY", "passive").Variable("GOMP_SPINCOUNT", "0");
+  // Large pages where the machine has them: the server is forked for every candidate.
+  spec.policy.Variable("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
   // It serves any number of candidates; every call has its own limit.
   spec.limits.wall_time = std::chrono::hours(24);
   spec.limits.cpu_time = std::chrono::hours(48);
