@@ -11,6 +11,7 @@
 #include "loop/conduct/driver.h"
 #include "loop/conduct/judge.h"
 #include "loop/conduct/task_record.h"
+#include "trace/names.h"
 #include "trace/reader.h"
 
 namespace kerf::cli {
@@ -83,11 +84,26 @@ void Print(const std::vector<Replayed>& all, bool as_json, Output& out) {
   if (as_json) out.Data(DumpJson({{"ok", true}, {"tasks", tasks}}) + "\n");
 }
 
+// The lines of a data set's cases take turns, iteration by iteration; no task can be replayed
+// alone.
+Status RefuseOptimize(const std::string& run_path, Context& context) {
+  const std::string mark = JoinPath(JoinPath(run_path, trace::kPrivateFolder), "optimize.json");
+  KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, context.fs.Stat(mark));
+  if (!info.has_value()) return {};
+  return InvalidInput(run_path +
+                      " is a trace of kerf optimize, which kerf trace replay does not know; "
+                      "kerf optimize DATA --out OTHER --model recorded:" +
+                      run_path + " runs it again with its recorded replies");
+}
+
 // What was named: a task, or all of a run that were made by the loop.
 Result<std::vector<trace::Address>> Addresses(const std::string& text, Context& context) {
   const auto address = trace::ResolveAddress(context.fs, text);
+  if (address.ok()) KERF_RETURN_IF_ERROR(RefuseOptimize(address->run_path, context));
   if (address.ok() && !address->task.empty()) return std::vector{*address};
   const auto runs = trace::FindRuns(context.fs, text);
+  if (runs.ok() && runs->size() == 1)
+    KERF_RETURN_IF_ERROR(RefuseOptimize(runs->front().path, context));
   if (!runs.ok() || runs->size() != 1) return address.error();
   std::vector<trace::Address> all;
   const trace::Run& run = runs->front();

@@ -256,7 +256,8 @@ Result<ReplayPlan> PlanReplay(const ReplayTools& tools, const ReplayRequest& req
   }
   SetDispatches(request.options, plan);
   AddKernelNotes(plan);
-  KERF_RETURN_IF_ERROR(args::CheckArgs(tools.fs, plan.args, plan.kernel, request.options.platform));
+  KERF_RETURN_IF_ERROR(args::CheckArgs(tools.fs, plan.args, plan.kernel, request.options.platform,
+                                       plan.args_source));
   return plan;
 }
 

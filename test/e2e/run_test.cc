@@ -14,7 +14,7 @@
 #include "base/subprocess.h"
 #include "live_process.h"
 #include "llm/llm_server_process.h"
-#include "temp_dir.h"
+#include "loop_command.h"
 
 namespace kerf::e2e {
 namespace {
@@ -27,7 +27,6 @@ namespace stdfs = std::filesystem;
 
 const std::string kSource = KERF_SOURCE_DIR;
 const std::string kRelu = kSource + "/examples/tasks/relu_numpy.py";
-constexpr char kKey[] = "sk-e2e-do-not-show-4711";
 
 #ifdef KERF_SLOW_BUILD
 constexpr int kKills = 10;
@@ -36,31 +35,6 @@ constexpr int kManyTasks = 20;
 constexpr int kKills = 60;
 constexpr int kManyTasks = 200;
 #endif
-
-std::string Variable(const char* name, const std::string& otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : otherwise;
-}
-
-std::string Python() { return Variable("KERF_PYTHON", kSource + "/.venv/bin/python"); }
-
-std::string ReadAll(const stdfs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string Kernel(const std::string& value) {
-  return "#include <kerf/kernel.h>\n"
-         "KERF_KERNEL(call) {\n"
-         "  const float* x = kerf_data<float>(call->inputs[0]);\n"
-         "  float* y = kerf_data<float>(call->outputs[0]);\n"
-         "  for (int64_t i = 0; i < kerf_numel(call->inputs[0]); ++i) y[i] = " +
-         value + ";\n  return 0;\n}\n";
-}
-
-std::string CodeReply(const std::string& code) {
-  return Json{{"code", code}, {"description", "a loop"}}.dump();
-}
 
 // A designer, a checker that agrees, a coder that is wrong first and right when it repairs.
 Json Rules(int delay_ms) {
@@ -83,50 +57,7 @@ Json Rules(int delay_ms) {
 // Of a run with these rules: design, check, code, check, analysis, repair, check.
 constexpr int kCalls = 7;
 
-class RunCommand : public ::testing::Test {
- protected:
-  static void SetUpTestSuite() { cache_ = new TempDir(); }
-  static void TearDownTestSuite() {
-    delete cache_;
-    cache_ = nullptr;
-  }
-  void SetUp() override {
-    const auto outcome = RunProcess({.argv = {Python(), "-c", "import numpy"}});
-    if (!outcome.ok() || outcome->exit_code != 0) GTEST_SKIP() << Python() << " has no numpy";
-  }
-
-  std::vector<std::string> Environment(const std::string& url) const {
-    return {"PATH=" + Variable("PATH", "/usr/bin:/bin"),
-            "KERF_PYTHON=" + Python(),
-            "KERF_CACHE_DIR=" + cache_->path(),
-            "HOME=" + dir_.path(),
-            "OPENAI_BASE_URL=" + url + "/v1",
-            std::string("OPENAI_API_KEY=") + kKey};
-  }
-  ProcessOutcome Kerf(const std::string& url, std::vector<std::string> words) {
-    words.insert(words.begin(), KERF_BINARY);
-    const auto outcome = RunProcess({.argv = std::move(words),
-                                     .cwd = dir_.path(),
-                                     .environment = Environment(url),
-                                     .timeout = std::chrono::seconds(300)});
-    EXPECT_TRUE(outcome.ok()) << outcome.error().message;
-    return outcome.ok() ? *outcome : ProcessOutcome{};
-  }
-  // The same, running: env puts the variables in place and becomes kerf.
-  std::vector<std::string> LiveWords(const std::string& url, std::vector<std::string> words) {
-    std::vector<std::string> all = {"/usr/bin/env", "-i"};
-    for (const std::string& entry : Environment(url)) all.push_back(entry);
-    all.emplace_back(KERF_BINARY);
-    all.insert(all.end(), words.begin(), words.end());
-    return all;
-  }
-  [[nodiscard]] std::string Path(const std::string& name) const { return dir_.path() + "/" + name; }
-
-  static TempDir* cache_;
-  TempDir dir_;
-};
-
-TempDir* RunCommand::cache_ = nullptr;
+class RunCommand : public LoopCommand {};
 
 TEST_F(RunCommand, MakesAKernelWithAModelAndShowsTheKeyNowhere) {
   const LlmServerProcess server(Rules(0));
@@ -140,10 +71,10 @@ TEST_F(RunCommand, MakesAKernelWithAModelAndShowsTheKeyNowhere) {
   EXPECT_EQ(report["ledger"]["total"]["calls"], kCalls);
   EXPECT_EQ(ReadAll(Path("best.cc")), Kernel("x[i] > 0 ? x[i] : 0"));
   EXPECT_EQ(server.Log().size(), static_cast<size_t>(kCalls));
-  EXPECT_THAT(outcome.stdout_text + outcome.stderr_text, Not(HasSubstr(kKey)));
+  EXPECT_THAT(outcome.stdout_text + outcome.stderr_text, Not(HasSubstr(kModelKey)));
   for (const auto& entry : stdfs::recursive_directory_iterator(dir_.path())) {
     if (!entry.is_regular_file()) continue;
-    EXPECT_THAT(ReadAll(entry.path()), Not(HasSubstr(kKey))) << entry.path();
+    EXPECT_THAT(ReadAll(entry.path()), Not(HasSubstr(kModelKey))) << entry.path();
   }
   EXPECT_EQ(Kerf("", {"trace", "check", "logs"}).exit_code, 0);
   const ProcessOutcome replay = Kerf("", {"trace", "replay", "logs"});

@@ -215,6 +215,8 @@ TEST_F(TorchExt, JudgesPlainAndHipExtensions) {
     // Emulated kernels are not measured, and so do not pass that stage.
     EXPECT_FALSE(verdict.at("pass_perf").get<bool>());
     EXPECT_TRUE(verdict.at("timing").is_null());
+    EXPECT_THAT(verdict.at("summary").get<std::string>(),
+                HasSubstr("passed; not measured: without a GPU its kernels are emulated"));
   }
   const std::string wrong = Write("wrong.hip", With(kHip, "* 2 + 1", "* 2 + (i == 90 ? 1.1f : 1)"));
   verdict = Verify(bare, wrong, {"--label", label});

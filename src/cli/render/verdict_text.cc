@@ -81,6 +81,9 @@ std::string VerdictText(const Verdict& verdict, const Output& out) {
   std::string text = out.Styled(VerdictStatusName(verdict.status), style);
   if (!verdict.reason.empty()) text += " (" + verdict.reason + ")";
   if (!verdict.passed()) text += ": " + Printable(verdict.summary);
+  // Passed, and yet not all that was asked for.
+  if (verdict.passed() && verdict.summary.starts_with("passed;"))
+    text += Printable(verdict.summary.substr(std::string_view("passed").size()));
   text += "\n";
   if (!verdict.log.empty()) text += Printable(verdict.log, Newlines::kKeep);
   const bool judged = std::any_of(verdict.cases.begin(), verdict.cases.end(),

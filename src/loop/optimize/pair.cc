@@ -1,5 +1,7 @@
 #include "loop/optimize/pair.h"
 
+#include <fmt/core.h>
+
 #include "base/json_writer.h"
 
 namespace kerf::optimize {
@@ -7,6 +9,33 @@ namespace {
 
 // GEAK writes an absent error as str(None).
 constexpr char kNoError[] = "None";
+
+// GEAK reads its mem file in whatever encoding the locale has, and json.dump writes ASCII for it.
+// JSON has other characters inside strings only, where \uXXXX means the same.
+std::string InAscii(const std::string& json) {
+  std::string text;
+  text.reserve(json.size());
+  for (size_t at = 0; at < json.size();) {
+    const auto lead = static_cast<unsigned char>(json[at]);
+    if (lead < 0x80) {
+      text += json[at++];
+      continue;
+    }
+    // JsonWriter gives valid UTF-8 only.
+    const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    uint32_t code = lead & (0xFFU >> (length + 1));
+    for (size_t i = 1; i < length; ++i)
+      code = code << 6 | (static_cast<unsigned char>(json[at + i]) & 0x3FU);
+    at += length;
+    if (code < 0x10000) {
+      text += fmt::format("\\u{:04x}", code);
+    } else {
+      const uint32_t rest = code - 0x10000;
+      text += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
+    }
+  }
+  return text;
+}
 
 void WriteText(JsonWriter& json, const char* key, const std::string& text) {
   json.Key(key).String(text);
@@ -114,7 +143,7 @@ PairTexts MakePair(const std::vector<CaseView>& cases) {
     WriteMemRecord(mem, view);
   }
   mem.EndObject();
-  return texts;
+  return {InAscii(texts.jsonl), InAscii(texts.mem)};
 }
 
 }  // namespace kerf::optimize

@@ -45,7 +45,7 @@ TEST(Pair, OfACaseWithNothingYet) {
   const CaseState state{Rules()};
   const PairTexts texts = MakePair({{one, state, ""}});
   EXPECT_EQ(texts.jsonl,
-            R"({"instruction":"Scale \"x\" ×2","label":"import triton","filename":"scale.py",)"
+            R"({"instruction":"Scale \"x\" \u00d72","label":"import triton","filename":"scale.py",)"
             R"("test_code":"t","predict":"old","speedup":0.0,"difficulty":3,"odd":"[NaN, 1]"})"
             "\n");
   EXPECT_EQ(texts.mem,
@@ -53,6 +53,20 @@ TEST(Pair, OfACaseWithNothingYet) {
             R"("oneshot":"shot","perf_candidates":[],"perf_strategy":null,"call_candidate":null,)"
             R"("exe_candidate":null,"temp_strategy":null,"perf_debug_num":0,"pass_call":false,)"
             R"("pass_exe":false,"pass_perf":false}})");
+}
+
+TEST(Pair, IsAsciiWhateverTheTexts) {
+  Case one = SomeCase();
+  one.name = "größe.py";
+  one.instruction = "\xE2\x80\xA8 \xF0\x9F\x98\x80 \xFF";  // U+2028, U+1F600, no UTF-8
+  const CaseState state{Rules()};
+  const PairTexts texts = MakePair({{one, state, ""}});
+  EXPECT_NE(texts.jsonl.find(R"("instruction":"\u2028 \ud83d\ude00 \ufffd")"), std::string::npos)
+      << texts.jsonl;
+  EXPECT_EQ(texts.mem.rfind(R"({"gr\u00f6\u00dfe.py":{)", 0), 0U) << texts.mem;
+  for (const std::string& text : {texts.jsonl, texts.mem}) {
+    for (const char c : text) ASSERT_LT(static_cast<unsigned char>(c), 0x80);
+  }
 }
 
 TEST(Pair, KeepsTheBestWhenTheLastRoundFailed) {

@@ -68,7 +68,7 @@ Result<Verdict> TestDrive::Verify(const Candidate& candidate) {
   KERF_ASSIGN_OR_RETURN(const Start start, Prepare(candidate, verdict));
   if (start) KERF_RETURN_IF_ERROR(Judge(start, candidate, verdict));
   verdict.ms = static_cast<double>(clock_.MonotonicNanos() - begin) / 1e6;
-  if (verdict.passed()) verdict.summary = "passed";
+  if (verdict.passed() && verdict.summary.empty()) verdict.summary = "passed";
   return verdict;
 }
 
@@ -228,7 +228,7 @@ Status TestDrive::Measure(const Start& start, const Candidate& candidate, Verdic
   verdict.pass_perf = false;
   const std::string why = WhyNotTimed(options_.verifier.backend, candidate, label_.text());
   if (!why.empty()) {
-    verdict.task.notes.push_back("not measured: " + why);
+    verdict.summary = "passed; not measured: " + why;
     verdict.stage = Stage::kExecute;
     return {};
   }

@@ -48,15 +48,17 @@ std::string List(const std::vector<int>& values) {
   return text + "]";
 }
 
-Status CheckCoverage(const KernelArgs& args, const ReplayKernel& kernel) {
+Status CheckCoverage(const KernelArgs& args, const ReplayKernel& kernel,
+                     const std::string& source) {
   std::vector<int> missing;
   for (const int slot : kernel.slots_read()) {
     if (slot == kLocalContextSlot || slot == kGlobalContextSlot) continue;
     if (args.Find(slot) == nullptr) missing.push_back(slot);
   }
   if (missing.empty()) return {};
-  return InvalidInput("Argument recipe for " + kernel.name + " does not cover args indices: " +
-                      List(missing) + "; the kernel reads them (add them to the arg spec)");
+  return InvalidInput((source.empty() ? "" : source + ": args: ") + "Argument recipe for " +
+                      kernel.name + " does not cover args indices: " + List(missing) +
+                      "; the kernel reads them (add them to the arg spec)");
 }
 
 struct Setting {
@@ -89,7 +91,7 @@ std::optional<std::string> WrongSlot(int64_t slot) {
 }
 
 Status CheckArgs(FileSystem& fs, const KernelArgs& args, const ReplayKernel& kernel,
-                 Platform platform) {
+                 Platform platform, const std::string& source) {
   std::set<int> seen;
   for (const KernelArg& arg : args.args) {
     if (const auto why = WrongSlot(arg.slot)) return InvalidInput(At(arg) + *why);
@@ -100,7 +102,7 @@ Status CheckArgs(FileSystem& fs, const KernelArgs& args, const ReplayKernel& ker
       KERF_RETURN_IF_ERROR(CheckTensor(fs, arg, *tensor, platform));
     }
   }
-  return CheckCoverage(args, kernel);
+  return CheckCoverage(args, kernel, source);
 }
 
 Result<int> SetArgSlot(const std::string& text) {

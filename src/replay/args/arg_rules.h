@@ -15,9 +15,10 @@ namespace kerf::args {
 std::optional<std::string> WrongSlot(int64_t slot);
 
 // Before anything is written: slots in range and once each, tensors sound, types that the platform
-// has, data files as long as they must be, every literal slot the kernel reads covered.
+// has, data files as long as they must be, every literal slot the kernel reads covered. `source`
+// says where the arguments are from, for what is wrong with all of them together.
 Status CheckArgs(FileSystem& fs, const KernelArgs& args, const ReplayKernel& kernel,
-                 Platform platform);
+                 Platform platform, const std::string& source);
 
 // "SLOT=VALUE" of --set-arg: a scalar gets the value, an integer tensor is filled with it. Float
 // tensors and slots that are no arguments are refused. Notes say when a scalar grows.

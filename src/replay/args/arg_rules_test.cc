@@ -29,7 +29,7 @@ class ArgRules : public ::testing::Test {
  protected:
   std::string Why(const KernelArgs& args, const ReplayKernel& kernel = Reads({}),
                   Platform platform = Platform::kA2A3) {
-    const Status status = CheckArgs(fs_, args, kernel, platform);
+    const Status status = CheckArgs(fs_, args, kernel, platform, "arg spec s.json");
     return status.ok() ? "right" : status.error().message;
   }
   FakeFileSystem fs_;
@@ -38,8 +38,10 @@ class ArgRules : public ::testing::Test {
 TEST_F(ArgRules, EveryLiteralSlotMustBeCovered) {
   const KernelArgs args{.args = {Scalar(0, ArgType::kInt32, 1)}};
   EXPECT_EQ(Why(args, Reads({0, 48, 49})), "right");
-  EXPECT_THAT(Why(args, Reads({0, 3, 5})),
-              HasSubstr("Argument recipe for K does not cover args indices: [3, 5]"));
+  EXPECT_THAT(
+      Why(args, Reads({0, 3, 5})),
+      HasSubstr(
+          "arg spec s.json: args: Argument recipe for K does not cover args indices: [3, 5]"));
 }
 
 TEST_F(ArgRules, SlotsAreInRangeAndOnce) {
