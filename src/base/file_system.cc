@@ -11,10 +11,14 @@ Status WriteFileAtomic(FileSystem& fs, const std::string& path, std::string_view
   if (left_over.has_value()) {
     KERF_RETURN_IF_ERROR(fs.Remove(temporary));
   }
-  {
+  const auto write = [&]() -> Status {
     KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs.OpenNew(temporary));
     KERF_RETURN_IF_ERROR(file->Write(bytes));
-    KERF_RETURN_IF_ERROR(file->Sync());
+    return file->Sync();
+  };
+  if (Status written = write(); !written.ok()) {
+    (void)fs.Remove(temporary);  // half of it on a full disk is of no use
+    return written;
   }
   KERF_RETURN_IF_ERROR(fs.Rename(temporary, path));
   return fs.SyncDir(ParentPath(path));

@@ -5,8 +5,8 @@
 
 namespace kerf::cli {
 
-// While one lives, the first SIGINT or SIGTERM only sets a flag, and the second ends the process at
-// once with exit code 130. One at a time.
+// While one lives, the first SIGINT, SIGTERM or SIGHUP only sets a flag, and the second ends the
+// process at once with exit code 130. One at a time.
 class InterruptWatch {
  public:
   InterruptWatch();

@@ -12,6 +12,7 @@ namespace {
 volatile std::sig_atomic_t signals_seen = 0;
 struct sigaction old_int;
 struct sigaction old_term;
+struct sigaction old_hangup;
 
 void OnSignal(int /*signal*/) {
   if (signals_seen != 0) ::_exit(kExitInterrupted);
@@ -28,11 +29,14 @@ InterruptWatch::InterruptWatch() {
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, &old_int);
   ::sigaction(SIGTERM, &action, &old_term);
+  ::sigaction(SIGHUP, nullptr, &old_hangup);
+  if (old_hangup.sa_handler != SIG_IGN) ::sigaction(SIGHUP, &action, nullptr);  // as nohup set it
 }
 
 InterruptWatch::~InterruptWatch() {
   ::sigaction(SIGINT, &old_int, nullptr);
   ::sigaction(SIGTERM, &old_term, nullptr);
+  ::sigaction(SIGHUP, &old_hangup, nullptr);
 }
 
 bool InterruptWatch::interrupted() const { return signals_seen != 0; }

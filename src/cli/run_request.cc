@@ -33,7 +33,8 @@ struct TaskPath {
   bool found = false;  // in a folder, not named
 };
 
-Result<std::vector<TaskPath>> TaskPaths(const std::vector<std::string>& words, FileSystem& fs) {
+Result<std::vector<TaskPath>> TaskPaths(const std::vector<std::string>& words, FileSystem& fs,
+                                        std::vector<std::string>& ignored) {
   std::vector<TaskPath> paths;
   for (const std::string& word : words) {
     KERF_ASSIGN_OR_RETURN(const auto info, fs.Stat(word));
@@ -48,8 +49,11 @@ Result<std::vector<TaskPath>> TaskPaths(const std::vector<std::string>& words, F
       if (entry.kind == FileKind::kDirectory || !entry.name.ends_with(".py")) continue;
       // Helpers and tests lie beside tasks; only what defines a Model is one.
       const Result<std::string> text = fs.ReadFile(path);
-      if (text.ok() && text->find("class Model") == std::string::npos) continue;
-      found.push_back(path);
+      if (text.ok() && text->find("class Model") == std::string::npos) {
+        ignored.push_back(path);
+      } else {
+        found.push_back(path);
+      }
     }
     if (found.empty()) return NotFound(word + " holds no task file (*.py with a class Model)");
     std::sort(found.begin(), found.end());
@@ -98,6 +102,10 @@ Status FillIn(const Args& args, const RunMachine& machine, TaskSpec& spec) {
     spec.impl = *impl;
   }
   KERF_RETURN_IF_ERROR(task::CheckTaskSpec(spec));
+  // It names files that compilers and people are given.
+  if (spec.op_name.starts_with('-')) {
+    return InvalidInput("--op-name " + spec.op_name + " begins with '-'; give it another name");
+  }
   if (spec.backend == "cpu" && spec.arch != machine.arch) {
     return InvalidInput("this machine is " + machine.arch + ": a kernel for " + spec.arch +
                         " cannot be judged here");
@@ -194,13 +202,13 @@ Result<RunTasks> RunSpecs(const Args& args, const Config& config, FileSystem& fs
       words.push_back(word);
     }
   }
-  KERF_ASSIGN_OR_RETURN(std::vector<TaskPath> paths, TaskPaths(words, fs));
+  RunTasks tasks;
+  KERF_ASSIGN_OR_RETURN(std::vector<TaskPath> paths, TaskPaths(words, fs, tasks.ignored));
   paths.insert(paths.end(), sentences.begin(), sentences.end());
   if (paths.size() > 1 && args.Has("--op-name")) {
     return InvalidInput("--op-name names one task; there are " + std::to_string(paths.size()));
   }
   KERF_ASSIGN_OR_RETURN(const RunMachine machine, FindRunMachine(args.Get("--backend")));
-  RunTasks tasks;
   for (const TaskPath& one : paths) {
     Result<TaskSpec> spec = RunSpec(args, config, machine, one.path, fs);
     if (spec.ok()) {

@@ -23,6 +23,7 @@ Result<Config> RunConfig(const Args& args, FileSystem& fs);
 struct RunTasks {
   std::vector<TaskSpec> specs;
   std::vector<std::string> skipped;  // files of a folder that are no usable task, with the reason
+  std::vector<std::string> ignored;  // its Python files without a class Model
 };
 // kInvalidInput for a bad task that was named itself, or when a folder has no other.
 Result<RunTasks> RunSpecs(const Args& args, const Config& config, FileSystem& fs);

@@ -60,16 +60,22 @@ void TakeRules(FileSystem& fs, const std::string& log_dir, const std::string& op
   options.rules.analyze_error = rules.analyze_error;
 }
 
-// A task text is kept as it is in several places, and a model gets it: it must not hold a secret.
-Status RefuseSecrets(const std::vector<TaskSpec>& specs, const trace::Redactor& redactor) {
+// What is kept as it is in several places, and shown to a model, must not hold a secret.
+Status RefuseSecret(const std::string& what, std::string text, const trace::Redactor& redactor) {
+  trace::Redactor::Counts counts;
+  if (!redactor.Redact(text, counts)) return {};
+  return Denied(what + " holds the value of " + counts.begin()->first +
+                ", which must not get into records and prompts; take it out");
+}
+
+Status RefuseSecrets(const std::vector<TaskSpec>& specs, const Config& config,
+                     const trace::Redactor& redactor) {
   for (const TaskSpec& spec : specs) {
-    std::string text = spec.task_desc;
-    trace::Redactor::Counts counts;
-    if (!redactor.Redact(text, counts)) continue;
-    return Denied(spec.op_name + ": the task holds the value of " + counts.begin()->first +
-                  ", which must not get into records and prompts; take it out");
+    KERF_RETURN_IF_ERROR(RefuseSecret("the task's name", spec.op_name, redactor));
+    KERF_RETURN_IF_ERROR(RefuseSecret("--task-id", spec.task_id, redactor));
+    KERF_RETURN_IF_ERROR(RefuseSecret(spec.op_name + ": the task", spec.task_desc, redactor));
   }
-  return {};
+  return RefuseSecret("the model's name", config.model, redactor);
 }
 
 // The id under which this text was recorded among the tasks of its name; empty when it was not.
@@ -111,27 +117,66 @@ void KeepIds(FileSystem& fs, const std::string& log_dir, std::vector<TaskSpec>& 
   }
 }
 
+// What the task was asked to do is kept once the trace is ours: a run that is refused must not
+// change what another one goes by.
+Result<std::unique_ptr<conduct::Task>> OpenAndSave(const conduct::TaskOptions& options,
+                                                   const conduct::TaskPorts& ports,
+                                                   conduct::Playback playback,
+                                                   conduct::PlaybackMode mode,
+                                                   const std::string& language) {
+  KERF_ASSIGN_OR_RETURN(auto task, conduct::Task::Open(options, ports, std::move(playback), mode));
+  KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(ports.fs, options, language));
+  return task;
+}
+
+void TakeOptions(const Args& args, const conduct::TaskOptions& was, Config& config,
+                 TaskSpec& spec) {
+  const std::string origin = "the record of " + was.spec.op_name + "/" + was.spec.task_id;
+  if (!args.Has("--task-type")) spec.task_type = config.task_type = was.spec.task_type;
+  if (!args.GetNumber("--limit-steps").has_value()) spec.limit_steps = was.rules.limit_steps;
+  const auto take = [&](const char* flag, const char* key, const std::string& old,
+                        std::string& into) {
+    if (args.Has(flag) || old.empty()) return;
+    into = old;
+    config.origins[key] = origin;
+  };
+  take("--model", "model", was.model, config.model);
+  take("--prompts", "prompts", was.prompts, config.prompts);
+  // The model that wrote a task from a sentence was told for which framework.
+  if (!args.Has("--framework") && !was.sentence.empty()) spec.framework = was.spec.framework;
+}
+
 }  // namespace
 
-void TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
-                  std::vector<TaskSpec>& specs) {
+Status TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
+                    std::vector<TaskSpec>& specs) {
   if (!args.Has("--task-id")) KeepIds(fs, log_dir, specs);
   for (TaskSpec& spec : specs) {
     const auto then = conduct::LoadTaskRecord(fs, log_dir, spec.op_name, spec.task_id);
-    if (!then.ok()) continue;
+    if (!then.ok() && then.error().code == ErrorCode::kNotFound) continue;
+    if (!then.ok() && specs.size() > 1) continue;  // that task will say so, and the others go on
+    if (!then.ok()) return then.error();
     const conduct::TaskOptions& was = then->options;
-    const std::string origin = "the record of " + spec.op_name + "/" + spec.task_id;
-    if (!args.Has("--task-type")) spec.task_type = config.task_type = was.spec.task_type;
-    if (!args.GetNumber("--limit-steps").has_value()) spec.limit_steps = was.rules.limit_steps;
-    if (!args.Has("--model") && !was.model.empty()) {
-      config.model = was.model;
-      config.origins["model"] = origin;
+    if (IsSentence(spec) && !was.sentence.empty() && was.sentence != spec.task_desc) {
+      return InvalidInput("the run was begun with another sentence: '" + was.sentence +
+                          "'; use another --log-dir or --op-name");
     }
+    TakeOptions(args, was, config, spec);
     if (!args.GetNumber("--max-tokens-total").has_value() && was.max_tokens_total.has_value()) {
       config.max_tokens_total = was.max_tokens_total;
     }
     if (!args.Has("--max-cost") && was.max_cost.has_value()) config.max_cost = was.max_cost;
   }
+  return {};
+}
+
+Status TakeForked(const Args& args, FileSystem& fs, Config& config, TaskSpec& spec) {
+  KERF_ASSIGN_OR_RETURN(const trace::Address from, trace::ResolveAddress(fs, args.Get("--fork")));
+  const auto then = conduct::LoadTaskRecord(fs, from.run_path, from.op, from.task);
+  if (!then.ok() && then.error().code == ErrorCode::kNotFound) return {};
+  if (!then.ok()) return then.error();
+  TakeOptions(args, then->options, config, spec);
+  return {};
 }
 
 void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context) {
@@ -200,6 +245,17 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
   options.max_tokens_total = shop.config.max_tokens_total;
   options.max_cost = shop.config.max_cost;
   options.model = shop.models->NameOf("");
+  options.prompts = shop.config.prompts;
+  if (const auto found = shop.sentences.find(spec.op_name + "/" + spec.task_id);
+      found != shop.sentences.end()) {
+    options.sentence = found->second;
+  }
+  for (const auto& [what, text] :
+       {std::pair("--code", options.start.code), std::pair("--design", options.start.design),
+        std::pair("docs_dir", options.designer_documents),
+        std::pair("docs_dir", options.coder_documents)}) {
+    KERF_RETURN_IF_ERROR(RefuseSecret(what, text, shop.redactor));
+  }
   options.spec = std::move(spec);
   const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
                                  shop.redactor};
@@ -217,9 +273,8 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
                       std::to_string(playback.last_step()) + " steps");
     }
     TakeRules(context.fs, from.run_path, from.op, from.task, options);
-    KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
-    return conduct::Task::Open(std::move(options), ports, std::move(playback),
-                               conduct::PlaybackMode::kFork);
+    return OpenAndSave(options, ports, std::move(playback), conduct::PlaybackMode::kFork,
+                       shop.config.language);
   }
   if (args.Has("--resume")) {
     auto playback = conduct::Playback::Read(context.fs, shop.log_dir, op, task, -1);
@@ -232,9 +287,8 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
           then.ok()) {
         options.rules.limit_steps = std::max(options.live_limit, then->options.rules.limit_steps);
       }
-      KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
-      return conduct::Task::Open(std::move(options), ports, std::move(*playback),
-                                 conduct::PlaybackMode::kResume);
+      return OpenAndSave(options, ports, std::move(*playback), conduct::PlaybackMode::kResume,
+                         shop.config.language);
     }
     // It had not come to its first record.
     if (playback.error().code == ErrorCode::kCorrupt) {
@@ -244,9 +298,13 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
     if (playback.error().code != ErrorCode::kNotFound) return playback.error();
     context.out.Note("nothing of " + op + "/" + task + " is recorded in " + shop.log_dir +
                      ": it begins anew");
+    TakeRules(context.fs, shop.log_dir, op, task, options);
+    if (options.rules.coder_only && options.start.action == ActionType::kDoDesigner) {
+      options.start.action = ActionType::kDoCoderDirect;
+    }
   }
-  KERF_RETURN_IF_ERROR(conduct::SaveTaskRecord(context.fs, options, shop.config.language));
-  return conduct::Task::Open(std::move(options), ports);
+  return OpenAndSave(options, ports, conduct::Playback(), conduct::PlaybackMode::kResume,
+                     shop.config.language);
 }
 
 Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Config& config,
@@ -270,7 +328,7 @@ Result<Workshop> SetUpRun(const Args& args, const std::vector<TaskSpec>& specs, 
   shop.config = std::move(config);
   shop.log_dir = std::move(log_dir);
   shop.redactor.AddEnvironment(EnvironmentEntries());
-  KERF_RETURN_IF_ERROR(RefuseSecrets(specs, shop.redactor));
+  KERF_RETURN_IF_ERROR(RefuseSecrets(specs, shop.config, shop.redactor));
   KERF_ASSIGN_OR_RETURN(auto prompts,
                         llm::PromptLibrary::Open(context.fs, {.language = shop.config.language,
                                                               .folder = shop.config.prompts}));

@@ -2,6 +2,7 @@
 // tasks.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,6 +29,7 @@ struct Workshop {
   std::unique_ptr<Models> models;
   std::optional<llm::PromptLibrary> prompts;
   trace::Redactor redactor;
+  std::map<std::string, std::string> sentences;  // by "op/task": what a model wrote the task from
 };
 
 // AIKG's: a folder of its own for every run, "Task_x1y2z3w4".
@@ -51,8 +53,10 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
 
 // What flags do not say is taken from the run that is resumed: whoever goes on with it need not
 // know how it was begun.
-void TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
-                  std::vector<TaskSpec>& specs);
+Status TakeRecorded(const Args& args, const std::string& log_dir, FileSystem& fs, Config& config,
+                    std::vector<TaskSpec>& specs);
+// The same for a fork, from the run it begins with.
+Status TakeForked(const Args& args, FileSystem& fs, Config& config, TaskSpec& spec);
 
 // What was used before a run was resumed counts against its limits.
 void AddRecordedUse(Workshop& shop, const std::vector<TaskSpec>& specs, Context& context);

@@ -72,6 +72,7 @@ Result<PromptLibrary> PromptLibrary::Open(FileSystem& fs, const Options& options
   }
   if (options.folder.empty()) return library;
   KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(options.folder));
+  bool any = false;
   for (const DirEntry& entry : entries) {
     if (!IsPromptName(entry.name)) continue;
     const std::string path = JoinPath(options.folder, entry.name);
@@ -81,6 +82,12 @@ Result<PromptLibrary> PromptLibrary::Open(FileSystem& fs, const Options& options
     }
     KERF_ASSIGN_OR_RETURN(std::string text, fs.ReadRange(path, 0, kLargestFile));
     library.files_[Stem(entry.name)] = {path, std::move(text)};
+    any = true;
+  }
+  if (!any) {
+    return InvalidInput(options.folder +
+                        " replaces no prompt; put files there that are named as in prompts/" +
+                        options.language);
   }
   return library;
 }

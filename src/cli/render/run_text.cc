@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/app.h"
@@ -96,6 +97,7 @@ std::string RunJson(const RunReport& report) {
                          {"interrupted", report.interrupted},
                          {"tasks", results},
                          {"skipped", report.skipped},
+                         {"ignored", report.ignored},
                          {"ledger", Json::parse(report.ledger_json, nullptr, false)}};
   return DumpJson(document) + "\n";
 }
@@ -105,9 +107,11 @@ int RunExitCode(const RunReport& report) {
   int code = report.skipped.empty() ? kExitDone : kExitNegative;
   for (const RunResult& result : report.results) {
     const std::optional<Error>& error = result.outcome.error;
-    // An endpoint that lets nobody in is set up wrongly, even where another's kernel passed.
-    const bool denied = error.has_value() && error->code == ErrorCode::kDenied;
-    if (result.outcome.success && (!denied || llm::IsBudgetError(*error))) continue;
+    // An endpoint that lets nobody in is set up wrongly, and a disk that is full has lost
+    // something, even where there is a kernel.
+    const bool serious = error.has_value() && !llm::IsBudgetError(*error) &&
+                         (error->code == ErrorCode::kDenied || error->code == ErrorCode::kIo);
+    if (result.outcome.success && !serious) continue;
     if (!result.outcome.success) code = std::max(code, kExitNegative);
     // What this machine or an endpoint lacks weighs more than a kernel that is wrong, refused or
     // too expensive.
@@ -123,11 +127,23 @@ Status CheckOutput(const Args& args, size_t tasks, FileSystem& fs) {
   const std::string path = args.Get("--output");
   if (path.empty()) return {};
   if (tasks != 1) return InvalidInput("--output takes the kernel of one task");
+  if (path == "-")
+    return InvalidInput("--output takes the name of a file; --json has the code too");
   KERF_ASSIGN_OR_RETURN(const auto folder, fs.Stat(ParentPath(path)));
   if (!folder.has_value()) return NotFound("--output: there is no folder " + ParentPath(path));
   KERF_ASSIGN_OR_RETURN(const auto there, fs.Stat(path));
   if (there.has_value() && there->kind == FileKind::kDirectory) {
     return InvalidInput("--output " + path + " is a folder; name a file");
+  }
+  // It is replaced as a whole: a device or a link would be gone.
+  if (there.has_value() && there->kind != FileKind::kFile) {
+    return InvalidInput("--output " + path + " is no regular file; name another");
+  }
+  for (const std::string& task : args.Positionals()) {
+    std::error_code ignored;
+    if (there.has_value() && std::filesystem::equivalent(path, task, ignored)) {
+      return InvalidInput("--output " + path + " is the task itself; name another file");
+    }
   }
   return {};
 }

@@ -26,6 +26,7 @@ struct RunReport {
   std::string ledger_json;
   bool interrupted = false;
   std::vector<std::string> skipped;  // files of a folder that are no usable task
+  std::vector<std::string> ignored;  // its other Python files
   bool failed_calls = false;         // some calls gave no reply; they have a file
 };
 

@@ -5,6 +5,7 @@
 #include "base/cache_dir.h"
 #include "base/hash.h"
 #include "llm/reply_parser.h"
+#include "loop/conduct/playback.h"
 #include "loop/conduct/record_meta.h"
 #include "loop/task/reference_maker.h"
 #include "loop/task/task_check.h"
@@ -84,12 +85,62 @@ CheckReference MakeReferenceCheck(FileSystem& fs, const TaskSpec& spec,
   };
 }
 
+namespace {
+
+// Takes the tries that are recorded: how many there were, and what became of the last.
+struct Earlier {
+  int tries = 0;
+  std::string code;       // that was fit; empty when none was
+  std::string complaint;  // of the last
+};
+
+Result<Earlier> ReadEarlier(const TaskSpec& spec, const ReferenceWriterOptions& options,
+                            const TaskPorts& ports, const CheckReference& check,
+                            trace::Trace& trace) {
+  Earlier earlier;
+  if (trace.last_step() == 0) return earlier;
+  const std::string id = spec.task_id + "-reference";
+  if (!options.resume) {
+    return InvalidInput(options.log_dir + " already holds " + spec.op_name + "/" + id +
+                        "; --resume continues it, another --log-dir or --task-id begins anew");
+  }
+  KERF_ASSIGN_OR_RETURN(Playback playback,
+                        Playback::Read(ports.fs, options.log_dir, spec.op_name, id, -1));
+  if (!playback.empty() && playback.task_sha256() != Sha256Hex(spec.task_desc)) {
+    return InvalidInput("the run was begun with another sentence; use another --log-dir");
+  }
+  while (!playback.empty()) {
+    const RecordedAnswer answer = playback.Take();
+    if (answer.kind != RecordKind::kDesignerOrCoder) continue;
+    const llm::ParsedReply parsed =
+        llm::ParseCode(answer.reply, llm::CodeLanguage::kPython, answer.finish);
+    ++earlier.tries;
+    earlier.complaint = parsed.complaint;
+    const bool judged = !playback.empty() && playback.front().kind == RecordKind::kVerifier;
+    if (parsed.ok() && judged) {
+      earlier.complaint = playback.front().attempt.passed ? "" : playback.front().attempt.log;
+    } else if (!judged) {
+      if (parsed.ok()) {
+        KERF_ASSIGN_OR_RETURN(earlier.complaint, check(parsed.code));
+      }
+      KERF_RETURN_IF_ERROR(trace.InsertVerifierRecord(earlier.complaint.empty() ? "True" : "False",
+                                                      earlier.complaint, ""));
+    }
+    if (earlier.complaint.empty()) earlier.code = parsed.code;
+  }
+  return earlier;
+}
+
+}  // namespace
+
 Result<std::string> WriteReference(const TaskSpec& spec, const ReferenceWriterOptions& options,
                                    const TaskPorts& ports, llm::Provider& model,
                                    const CheckReference& check) {
   KERF_ASSIGN_OR_RETURN(const auto trace, OpenTrace(spec, options, ports));
-  std::string complaint;
-  for (int i = 0; i < options.tries; ++i) {
+  KERF_ASSIGN_OR_RETURN(const Earlier earlier, ReadEarlier(spec, options, ports, check, *trace));
+  if (!earlier.code.empty()) return earlier.code;
+  std::string complaint = earlier.complaint;
+  for (int i = earlier.tries; i < options.tries; ++i) {
     KERF_ASSIGN_OR_RETURN(const llm::Prompt prompt, MakePrompt(ports.prompts, spec, complaint));
     llm::Request request;
     request.agent = kAgent;

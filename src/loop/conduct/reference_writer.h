@@ -21,6 +21,7 @@ struct ReferenceWriterOptions {
   std::string cache_dir;
   std::string model;  // as the user named it, for records
   int tries = 3;
+  bool resume = false;  // what is recorded is not asked for again
   sandbox::Mode mode = sandbox::Mode::kBest;
 };
 

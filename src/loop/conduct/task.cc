@@ -177,6 +177,14 @@ Status Task::RecordGivenCode() {
 }
 
 Result<llm::Prompt> Task::MakePrompt() const {
+  KERF_ASSIGN_OR_RETURN(llm::Prompt prompt, RenderPrompt());
+  // Documents, given code and prompts are the user's: what must not be recorded is not sent either.
+  trace::Redactor::Counts counts;
+  (void)ports_.redactor.Redact(prompt.text, counts);
+  return prompt;
+}
+
+Result<llm::Prompt> Task::RenderPrompt() const {
   const Need& need = conductor_.need();
   const bool improve = need.improve;
   const std::string log = Shorten(need.error_log, options_.log_bytes);
@@ -476,8 +484,8 @@ Status Task::TakeJudgement(Result<Judgement> judgement) {
                         trace_->InsertVerifierRecord(attempt.passed ? "True" : "False", attempt.log,
                                                      ProfileJson(verdict), ActionType::kVerify,
                                                      VerdictMeta(facts, verdict)));
-  KERF_RETURN_IF_ERROR(
-      files.Tell(verdict, attempt, verify_dir, FormatUtc(ports_.clock.WallNanos())));
+  // What is in the trace counts, whether the list beside it could be written or not.
+  const Status told = files.Tell(verdict, attempt, verify_dir, FormatUtc(ports_.clock.WallNanos()));
   attempt.step = recorded.step;
   if (IsFinal(verdict, wants_profile())) {
     known_.insert({conductor_.code(), {recorded.step, *judgement}});
@@ -489,7 +497,7 @@ Status Task::TakeJudgement(Result<Judgement> judgement) {
     best_dir_ = verify_dir;
   }
   conductor_.TakeVerdict(std::move(attempt));
-  return {};
+  return told;
 }
 
 TaskOutcome Task::outcome() const {

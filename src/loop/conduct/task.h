@@ -54,7 +54,9 @@ struct TaskOptions {
   std::string hardware;            // in words, for prompts
   std::string designer_documents;  // of the user's
   std::string coder_documents;
-  std::string model;  // as the user named it, for records
+  std::string model;     // as the user named it, for records
+  std::string sentence;  // what the task's text was written from, if a model wrote it
+  std::string prompts;   // the folder of the user's own, if there is one
   // Of the whole run; kept so that whoever resumes it need not repeat them.
   std::optional<int64_t> max_tokens_total;
   std::optional<double> max_cost;
@@ -123,6 +125,7 @@ class Task {
   Status OpenTrace();
   Status RecordGivenCode();
   Result<llm::Prompt> MakePrompt() const;
+  Result<llm::Prompt> RenderPrompt() const;
   [[nodiscard]] std::string AgentName() const;
   // One recorded answer to what is needed now. False when it must be done live.
   Result<bool> PlayOne();

@@ -40,6 +40,8 @@ Status SaveTaskRecord(FileSystem& fs, const TaskOptions& options, const std::str
       {"designer_documents", options.designer_documents},
       {"coder_documents", options.coder_documents},
   };
+  if (!options.sentence.empty()) document["sentence"] = options.sentence;
+  if (!options.prompts.empty()) document["prompts"] = options.prompts;
   if (options.max_tokens_total) document["max_tokens_total"] = *options.max_tokens_total;
   if (options.max_cost) document["max_cost"] = *options.max_cost;
   const std::string path = RecordPath(options.log_dir, spec.op_name, spec.task_id);
@@ -88,6 +90,8 @@ Result<TaskRecord> LoadTaskRecord(FileSystem& fs, const std::string& log_dir, co
     if (document.contains("max_cost")) {
       record.options.max_cost = document.at("max_cost").get<double>();
     }
+    record.options.sentence = document.value("sentence", "");
+    record.options.prompts = document.value("prompts", "");
     record.options.designer_documents = document.value("designer_documents", "");
     record.options.coder_documents = document.value("coder_documents", "");
     return record;
