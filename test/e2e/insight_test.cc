@@ -191,6 +191,31 @@ TEST_F(Insight, AnInterruptEndsTheToolsAndKeepsTheWorkspace) {
       << "what msprof started is still alive";
 }
 
+// Only where somebody says that CANN and msprof are there: SIMPLER_RUN_INSIGHT_E2E=1, CANN_HOME,
+// REPO_ROOT (a checkout of the runtime) and PTO_ISA_ROOT.
+TEST_F(Insight, TheRealToolMakesASoundDirectory) {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (variable("SIMPLER_RUN_INSIGHT_E2E") != "1")
+    GTEST_SKIP() << "SIMPLER_RUN_INSIGHT_E2E is not 1";
+  std::vector<std::string> variables = {"HOME=" + variable("HOME"), "USER=" + variable("USER")};
+  for (const char* name : {"CANN_HOME", "REPO_ROOT", "PTO_ISA_ROOT"}) {
+    if (variable(name).empty()) GTEST_SKIP() << name << " is not set";
+    variables.push_back(std::string(name) + "=" + variable(name));
+  }
+  const ProcessOutcome outcome =
+      Kerf({"insight",
+            variable("REPO_ROOT") + "/examples/a2a3/tensormap_and_ringbuffer/paged_attention/"
+                                    "test_paged_attention.py",
+            "--case", "CaseSmall1", "--kernel", "SF", "--output-dir", "ws", "--json"},
+           variables);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.stderr_text;
+  const std::string simulator = Json::parse(outcome.stdout_text).at("simulator");
+  EXPECT_EQ(Kerf({"timeline", "check", simulator}).exit_code, 0);
+}
+
 TEST_F(Insight, DumpsCanBeLookedInto) {
   const std::string dump = kSource + "/examples/insight/dump";
   EXPECT_EQ(Json::parse(Kerf({"dump", "ls", dump, "--json"}).stdout_text).at("dispatches").size(),

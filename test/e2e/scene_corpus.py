@@ -43,6 +43,14 @@ def reason(text):
     return re.sub(r"(/[^\s:;,]+)+", "PATH", text)[:160]
 
 
+def selector(kernel, scene_class):
+    """By its id; by its source where the callables of a class use one id for several kernels."""
+    same = {(one["source"], one.get("core_type")) for one in scene_class["incores"] if one.get("func_id") == kernel.get("func_id")}
+    if len(same) > 1:
+        return ["--kernel-source", str(kernel["source"])]
+    return ["--func-id", str(kernel.get("func_id"))]
+
+
 def case_of(scene_class, platform):
     for case in scene_class["cases"]:
         if any(str(name).startswith(platform) for name in case.get("platforms") or ()):
@@ -76,8 +84,8 @@ def main():
                     break
                 counts["kernels"] += 1
                 with tempfile.TemporaryDirectory() as folder:
-                    command = [options.kerf, "insight", str(path), "--case", f"{scene_class['name']}::{case}", "--func-id",
-                               str(kernel.get("func_id")), "--platform", options.platform, "--dry-run", "--json",
+                    command = [options.kerf, "insight", str(path), "--case", f"{scene_class['name']}::{case}",
+                               *selector(kernel, scene_class), "--platform", options.platform, "--dry-run", "--json",
                                "--output-dir", os.path.join(folder, "ws")]
                     done = subprocess.run(command, capture_output=True, text=True, check=False)
                 if done.returncode == 0:

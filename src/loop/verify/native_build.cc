@@ -63,7 +63,7 @@ std::string JoinWords(const std::vector<std::string>& words) {
 class Compilation {
  public:
   Compilation(const Toolchain& toolchain, const BuildOptions& options, const Scratch& scratch)
-      : toolchain_(toolchain), options_(options), scratch_(scratch) {
+      : toolchain_(toolchain), options_(options) {
     policy_ = sandbox::Policy::ForSystemPrograms();
     policy_.WorkFolder(scratch.path());
     available_ = options.available ? *options.available : sandbox::Probe();
@@ -94,7 +94,6 @@ class Compilation {
  private:
   const Toolchain& toolchain_;
   const BuildOptions& options_;
-  const Scratch& scratch_;
   sandbox::Policy policy_;
   sandbox::SandboxLevel available_;
   bool inside_ = false;

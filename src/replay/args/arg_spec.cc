@@ -9,6 +9,7 @@
 #include "base/file_system.h"
 #include "base/json_place.h"
 #include "base/json_writer.h"
+#include "base/utf8.h"
 #include "replay/args/arg_rules.h"
 
 namespace kerf::args {
@@ -43,6 +44,10 @@ Result<ArgData> ReadData(const JsonPlace& arg, const JsonPlace& data, const std:
   ArgData read{path[0] == '/' ? path : JoinPath(folder, path), 0, tensor.view_bytes()};
   if (const auto place = arg.Find("data_offset")) {
     KERF_ASSIGN_OR_RETURN(read.offset, place->Unsigned());
+  }
+  // JSON holds no other bytes: the spec could not be written again.
+  if (DetectEncoding(read.file) != TextEncoding::kUtf8) {
+    return data.Wrong("must name a file whose path is UTF-8");
   }
   return read;
 }

@@ -127,6 +127,8 @@ TEST(ArgSpec, NamesThePathAndTheRule) {
       {Tensor(good + R"(,"fill":1,"data":"x")"), "both \"fill\" and \"data\""},
       {Tensor(good + R"(,"data_offset":1)"), "\"data_offset\" without \"data\""},
       {Tensor(good + R"(,"data":"")"), "args[0].data: must name a file"},
+      {Tensor(good + ",\"data\":\"x\x94\""), "args[0].data: must name a file whose path is UTF-8"},
+      {Tensor(good + R"(,"data":"\ud800")"), "args[0].data: must name a file whose path is UTF-8"},
       {Tensor(good + R"(,"value":1)"), "unknown member \"value\""},
       {Tensor(good) + "," + Tensor(good),
        "args[1]: Duplicate arg index 0: also at s.json: args[0]"},
