@@ -110,6 +110,8 @@ class Scan(ast.NodeVisitor):
             self.blame(node, f"it uses {name or node.attr}: a kernel leaves its caller alone")
         if name is not None:
             self.check(node, name)
+            if node.attr == "__dict__":
+                self.blame(node, f"it uses {name}: names of a module are written out")
             if not isinstance(node.ctx, ast.Load):
                 self.replaced(node, name)
         self.generic_visit(node)
@@ -124,6 +126,8 @@ class Scan(ast.NodeVisitor):
         function = node.func.id if isinstance(node.func, ast.Name) else None
         if function in ("getattr", "setattr", "delattr", "hasattr") and len(node.args) >= 2:
             self.attribute_by_text(node, function)
+        if function == "vars" and node.args and self.dotted(node.args[0]) is not None:
+            self.blame(node, f"it uses vars({self.dotted(node.args[0])}): names of a module are written out")
         self.generic_visit(node)
 
     def attribute_by_text(self, node, function):

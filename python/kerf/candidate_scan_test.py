@@ -16,6 +16,7 @@ os.environ["TRITON_DEBUG"] = "0"
 
 class ModelNew(torch.nn.Module):
     def forward(self, x):
+        vars(self)["gone"] = self.__dict__
         self.took = time.perf_counter()
         compiled = torch.compile(self.other)
         return getattr(self, "gc", None) or getattr(torch, str(x.dtype))
@@ -39,6 +40,8 @@ class FindForbidden(unittest.TestCase):
             ("import sys as s\ns._getframe()", "sys._getframe"),
             ("import sys\ngetattr(sys, 'modules')", "sys.modules"),
             ("import sys\ngetattr(sys, 'mod' + 'ules')", "does not write out"),
+            ("import os\nvars(os)['ki' + 'll']", "vars(os)"),
+            ("import os as o\no.__dict__['ki' + 'll']", "os.__dict__"),
             ("try:\n  pass\nexcept Exception as e:\n  e.__traceback__", "__traceback__"),
             ("import os\nos.execv('x', [])", "os.execv"),
             ("eval('1')", "eval"),

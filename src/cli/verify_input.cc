@@ -76,11 +76,11 @@ StreamedCandidate ParseStreamedCandidate(FileSystem& fs, const std::string& line
       reader.Skip();
     }
   }
+  streamed.id = id;
   if (!reader.Finish()) {
     streamed.candidate = InvalidInput("not a JSON object: " + reader.error());
     return streamed;
   }
-  streamed.id = id;
   if (!has_source && path.empty()) {
     streamed.candidate = InvalidInput("a candidate needs 'source' or 'path'");
   } else if (!has_source) {

@@ -321,17 +321,17 @@ TEST_F(VerifyCommand, JudgesAStream) {
 TEST_F(VerifyCommand, GoesOnAfterABadLineAndKeepsItsId) {
   const std::vector<Json> answers = Stream(
       "{not json\n[1]\n{\"id\":7}\n{\"id\":8,\"path\":\"missing.cc\"}\n"
-      "{\"id\":9,\"source\":\"x\",\"impl\":\"cobol\"}\n" +
-          Json{{"id", 10}, {"source", kRight}}.dump() + "\n",
+      "{\"id\":9,\"source\":\"x\",\"impl\":\"cobol\"}\n{\"id\":10,\"source\":1}\n" +
+          Json{{"id", 11}, {"source", kRight}}.dump() + "\n",
       1);
-  ASSERT_EQ(answers.size(), 6U);
-  for (size_t i = 0; i < 5; ++i) {
+  ASSERT_EQ(answers.size(), 7U);
+  for (size_t i = 0; i < 6; ++i) {
     EXPECT_FALSE(answers[i].at("ok").get<bool>());
     EXPECT_FALSE(answers[i].at("error").at("message").get<std::string>().empty());
   }
   EXPECT_TRUE(answers[0].at("id").is_null());
-  for (int i = 2; i < 6; ++i) EXPECT_EQ(answers[i].at("id"), 5 + i);
-  EXPECT_EQ(answers[5].at("verdict").at("status"), "passed");
+  for (int i = 2; i < 7; ++i) EXPECT_EQ(answers[i].at("id"), 5 + i);
+  EXPECT_EQ(answers[6].at("verdict").at("status"), "passed");
 }
 
 TEST_F(VerifyCommand, TakesAStreamWithoutCandidates) {

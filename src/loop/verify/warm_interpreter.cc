@@ -3,9 +3,12 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "base/json_reader.h"
@@ -48,6 +51,24 @@ bool SendWithFds(int socket, const std::string& text, const std::vector<int>& fd
   while ((n = ::sendmsg(socket, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR) {
   }
   return n == static_cast<ssize_t>(text.size());
+}
+
+// Of whoever sent the message that waits there; an Fd that is not open when it cannot be told.
+Fd SenderOfNext(int socket) {
+  char byte = 0;
+  iovec data{&byte, sizeof byte};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(ucred))];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (::recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT) < 0) return Fd();
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_CREDENTIALS) return Fd();
+  ucred credentials{};
+  std::memcpy(&credentials, CMSG_DATA(header), sizeof credentials);
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0)));
 }
 
 sandbox::Outcome OutcomeOf(int status, const SandboxProcess&) {
@@ -106,10 +127,18 @@ Result<sandbox::Outcome> WarmInterpreter::AwaitChild() {
     }
   }
   if (status >= 0) return OutcomeOf(static_cast<int>(status), *process_);
-  // The server itself was hit: by a limit of the sandbox, or by the candidate.
+  // The server itself was hit: by a limit of the sandbox, or by the candidate, which may have
+  // stopped it as well.
   broken_ = true;
-  process_->socket().Close();
+  Kill();
   return process_->Wait();
+}
+
+WarmInterpreter::~WarmInterpreter() { Kill(); }
+
+void WarmInterpreter::Kill() {
+  process_->socket().Close();
+  if (pidfd_.open()) ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 
 Result<std::string> WarmInterpreter::ReceiveText(std::chrono::milliseconds timeout) {
@@ -118,6 +147,7 @@ Result<std::string> WarmInterpreter::ReceiveText(std::chrono::milliseconds timeo
   while ((n = ::poll(&ready, 1, static_cast<int>(timeout.count()))) < 0 && errno == EINTR) {
   }
   if (n <= 0) return TimedOut("the warm interpreter does not answer");
+  if (!pidfd_.open()) pidfd_ = SenderOfNext(process_->socket().get());
   std::string text(kMostText, '\0');
   const ssize_t got = ::recv(process_->socket().get(), text.data(), text.size(), 0);
   if (got <= 0) return Unavailable("the warm interpreter is gone");

@@ -20,6 +20,10 @@ class WarmInterpreter {
  public:
   // kUnavailable when the interpreter cannot import what it was told to.
   static Result<std::unique_ptr<WarmInterpreter>> Start(const RunnerSpec& spec);
+  // Ends the server, whatever state a candidate has left it in.
+  ~WarmInterpreter();
+  WarmInterpreter(const WarmInterpreter&) = delete;
+  WarmInterpreter& operator=(const WarmInterpreter&) = delete;
 
   // `about`: the JSON object the server documents; `source`: the module.
   Result<std::unique_ptr<Runner>> Fork(const std::string& about, const std::string& source);
@@ -31,8 +35,10 @@ class WarmInterpreter {
       : process_(std::move(process)) {}
   Result<std::string> ReceiveText(std::chrono::milliseconds timeout);
   Result<sandbox::Outcome> AwaitChild();
+  void Kill();
 
   std::unique_ptr<SandboxProcess> process_;
+  Fd pidfd_;  // of the server, from its first message: no candidate had run by then
   bool broken_ = false;
 };
 
