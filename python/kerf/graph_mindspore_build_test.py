@@ -16,7 +16,7 @@ FLOATS = mindir.Spec("float32", [2, 8])
 
 def built(export, lines=None):
     """The document of an export; inputs and parameters in their order."""
-    from kerf import graph_mindspore_math, graph_mindspore_nn, graph_mindspore_shape  # noqa: F401  the rules
+    from kerf import graph_mindspore_math, graph_mindspore_nn, graph_mindspore_reduce, graph_mindspore_shape  # noqa: F401
     from kerf import graph_simplify
     from kerf.graph_mindspore_build import Builder
     graph = GraphBuilder()
@@ -82,8 +82,18 @@ class Refusals(unittest.TestCase):
     def test_random_numbers(self):
         self.assertEqual(self.refusal(one_node("StandardNormal")).what, "random numbers")
 
-    def test_updates(self):
-        self.assertEqual(self.refusal(one_node("InplaceAddExt")).what, "an update in place")
+    def test_updates_of_an_input(self):
+        for op in ("InplaceAddExt", "InplaceCopy"):
+            self.assertEqual(self.refusal(one_node(op, ("x", "x"))).what, "an update in place")
+
+    def test_updates_of_what_others_use(self):
+        """y = x * x; y.add_(x); y again."""
+        made, update, later = [mindir.Node(name, op, inputs, {}, FLOATS, "Default/op0") for name, op, inputs in (
+            ("y", "Mul", ["x", "x"]), ("z", "InplaceAddExt", ["y", "x"]), ("w", "Mul", ["y", "y"]))]
+        export = mindir.Export([("x", FLOATS)], [], {}, [made, update, later], ["w"])
+        self.assertEqual(self.refusal(export).what, "an update in place")
+        export.nodes, export.outputs = [made, update], ["z"]
+        self.assertEqual(ops(built(export)), ["mul.Tensor", "add.Tensor"])
 
     def test_shapes_that_depend_on_data(self):
         error = self.refusal(one_node("MaskedSelect", result=mindir.Spec("float32", [-1])))
