@@ -17,6 +17,7 @@ import mindspore
 
 from kerf import graph_mindspore_math  # noqa: F401  the rules
 from kerf import graph_mindspore_nn  # noqa: F401
+from kerf import graph_mindspore_reduce  # noqa: F401
 from kerf import graph_mindspore_shape  # noqa: F401
 from kerf import graph_simplify, mindir, values
 from kerf.graph_build import GraphBuilder, Refused

@@ -14,6 +14,12 @@ from kerf.graph_numpy_emit import Emitter
 
 RULES = {}
 
+# They write into their first input.
+UPDATES = {"InplaceAddExt", "InplaceAddsExt", "InplaceSubExt", "InplaceSubScalar", "InplaceMul", "InplaceMuls", "InplaceDiv",
+           "InplaceDivs"}
+# Give what they get.
+CARRIES = ("Load", "Depend", "Contiguous", "TensorToScalar", "TensorMove", "MakeTuple", "make_list", "TupleGetItem",
+           "list_getitem", "Reshape", "ExpandDims", "Squeeze", "Flatten", "FlattenExt", "ViewAs")
 CONTROL_FLOW = {"Switch", "SwitchLayer", "Partial", "switch", "partial", "while_loop", "Cond"}
 RANDOM = {"Dropout", "DropoutExt", "Dropout2D", "Dropout3D", "DropoutDoMask", "DropoutGenMask", "StandardNormal",
           "StandardLaplace", "UniformReal", "UniformInt", "UniformExt", "UniformCandidateSampler", "Randperm",
@@ -195,8 +201,10 @@ class Builder:
             raise self.refused(": what the task does next depends on the values of a tensor", "data-dependent control flow")
         if node.op in RANDOM:
             raise self.refused(" draws other numbers in each run", "random numbers")
+        if node.op in UPDATES and not self.is_fresh(node.inputs[0]):
+            raise self.refused(" writes into a tensor that something else uses too", "an update in place")
         if node.op not in RULES:
-            if node.op.startswith(("Inplace", "Assign")):
+            if node.op.startswith(("Inplace", "Assign", "ScatterNd")):
                 raise self.refused(" writes into one of its inputs", "an update in place")
             raise self.refused(" cannot be captured")
         inputs = [self.lookup(name) for name in node.inputs]
@@ -209,6 +217,14 @@ class Builder:
             raise self.refused(f" as it is called here: {error}") from error
         self.check(made, node.result)
         return made
+
+    def is_fresh(self, name):
+        """Whether a node made this tensor, and nobody but the node at work uses it: then an update is a new value."""
+        maker = next((node for node in self.export.nodes if node.name == name), None)
+        if maker is None or maker.op in CARRIES or maker.op.endswith("View"):
+            return False
+        users = [node for node in self.export.nodes if name in node.inputs and node.op != "UpdateState"]
+        return users == [self.node] and self.node.inputs.count(name) == 1 and name not in self.export.outputs
 
     def check(self, made, result):
         if isinstance(result, list) and isinstance(made, list):

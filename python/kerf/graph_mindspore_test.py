@@ -166,6 +166,10 @@ class Shapes(MindsporeTest):
         self.body("r = ops.zeros_like(x)\nh = x[0]\nfor t in range(x.shape[0]):\n    h = h * 0.5 + x[t]\n    r[t] = h\nreturn r")
 
 
+    def test_sums_in_place(self):
+        self.body("y = x * 2\ny += 1\ny -= x\ny *= x\ny /= 3\nz = x * 1\nz[0] = 0\nz[:, 1:3] = x[:, :2]\nreturn y, z")
+
+
 class Networks(MindsporeTest):
     IMAGE, ROWS, BLOCK = "x.reshape(1, 2, 4, 4)", "x.reshape(1, 4, 8)", "ops.tile(x, (2, 2)).reshape(1, 1, 4, 4, 8)"
 
@@ -248,6 +252,10 @@ class Refusals(MindsporeTest):
     def test_random_numbers(self):
         refusal = self.what("return x + ops.randn(4, 8)")
         self.assertEqual((refusal["what"], refusal["text"]), ("random numbers", "return x + ops.randn(4, 8)"))
+
+    def test_an_update_that_somebody_sees(self):
+        refusal = self.what("y = x * 2\nz = y\ny.add_(1)\nreturn z * 2")
+        self.assertEqual((refusal["what"], refusal["text"]), ("an update in place", "y.add_(1)"))
 
     def test_a_mask(self):
         self.assertEqual(self.what("return ops.masked_select(x, x > 0)")["what"], "a shape that depends on data")

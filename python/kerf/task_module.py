@@ -45,7 +45,9 @@ def line_in(path, error):
     """The line of the file `path` at which the error arose, None when it did not pass through it."""
     if isinstance(error, SyntaxError) and error.filename == path:
         return error.lineno
-    line = None
+    line = getattr(error, "kerf_line", None)  # known to the framework, where operations fail later than they are called
+    if line:
+        return line
     for frame, number in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_filename == path:
             line = number

@@ -23,11 +23,15 @@ std::string Variable(const char* name, const std::string& otherwise) {
 
 ProcessOutcome Kerf(std::vector<std::string> words) {
   static const TempDir cache;
+  const bool mindspore = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+    return word.ends_with("_mindspore.py");
+  });
   words.insert(words.begin(), KERF_BINARY);
   const auto outcome =
       RunProcess({.argv = std::move(words),
                   .environment = {{"PATH=" + Variable("PATH", "/usr/bin:/bin"),
-                                   "KERF_PYTHON=" + Python(), "KERF_CACHE_DIR=" + cache.path()}},
+                                   "KERF_PYTHON=" + (mindspore ? MindsporePython() : Python()),
+                                   "KERF_CACHE_DIR=" + cache.path()}},
                   .timeout = std::chrono::seconds(200)});
   EXPECT_TRUE(outcome.ok()) << outcome.error().message;
   return outcome.ok() ? *outcome : ProcessOutcome{};
@@ -50,12 +54,19 @@ std::string Python() {
   return Variable("KERF_PYTHON", std::string(KERF_SOURCE_DIR) + "/.venv/bin/python");
 }
 
-bool HasModules(const std::string& modules) {
+std::string MindsporePython() {
+  if (HasModules("mindspore")) return Python();
+  return Variable("KERF_MINDSPORE_PYTHON",
+                  std::string(KERF_SOURCE_DIR) + "/.venv-mindspore/bin/python");
+}
+
+bool HasModules(const std::string& modules, const std::string& python) {
   static std::map<std::string, bool> known;
-  const auto found = known.find(modules);
+  const std::string key = python + ": " + modules;
+  const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  const auto outcome = RunProcess({.argv = {Python(), "-c", "import " + modules}});
-  return known[modules] = outcome.ok() && outcome->exit_code == 0;
+  const auto outcome = RunProcess({.argv = {python, "-c", "import " + modules}});
+  return known[key] = outcome.ok() && outcome->exit_code == 0;
 }
 
 Result<std::variant<synth::Synthesis, synth::Refusal>> Synthesized(const std::string& task,

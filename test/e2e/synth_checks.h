@@ -18,7 +18,9 @@ std::vector<std::string> SynthFamilies();
 
 // The interpreter the tests use, and whether it has these modules ("torch, triton").
 std::string Python();
-bool HasModules(const std::string& modules);
+bool HasModules(const std::string& modules, const std::string& python = Python());
+// The one for MindSpore, which wants another numpy than torch; it need not exist.
+std::string MindsporePython();
 
 // The graph is what `kerf task graph` says; one cache for all tests.
 Result<std::variant<synth::Synthesis, synth::Refusal>> Synthesized(const std::string& task,

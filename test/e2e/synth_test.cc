@@ -28,6 +28,23 @@ TEST_P(SynthesizedFamily, PassesTheVerifier) {
 INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedFamily, ::testing::ValuesIn(SynthFamilies()),
                          [](const auto& instance) { return instance.param; });
 
+// ---- MindSpore ----
+
+class SynthesizedMindspore : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SynthesizedMindspore, PassesTheVerifier) {
+  if (!HasModules("mindspore", MindsporePython())) {
+    GTEST_SKIP() << MindsporePython() << " has no mindspore";
+  }
+  ExpectVerified(std::string(KERF_SOURCE_DIR) + "/examples/tasks/" + GetParam() + "_mindspore.py",
+                 "cpp");
+}
+
+INSTANTIATE_TEST_SUITE_P(Synth, SynthesizedMindspore,
+                         ::testing::Values("attention", "conv_bn_relu", "cross_entropy", "gelu_add",
+                                           "layernorm_dense", "matmul", "softmax"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
 // ---- random graphs ----
 
 // Straight-line programs over one pool of tensors of shape [r, c] or [r, 1].

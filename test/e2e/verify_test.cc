@@ -30,9 +30,15 @@ std::string Variable(const char* name, const std::string& otherwise) {
 
 std::string Python() { return Variable("KERF_PYTHON", kSource + "/.venv/bin/python"); }
 
-bool CanImport(const std::string& package) {
-  const auto outcome = RunProcess({.argv = {Python(), "-c", "import " + package}});
+bool CanImport(const std::string& package, const std::string& python = Python()) {
+  const auto outcome = RunProcess({.argv = {python, "-c", "import " + package}});
   return outcome.ok() && outcome->exit_code == 0;
+}
+
+// MindSpore wants another numpy than torch, and so an environment of its own.
+std::string PythonFor(const std::string& framework) {
+  if (framework != "mindspore" || CanImport("mindspore")) return Python();
+  return Variable("KERF_MINDSPORE_PYTHON", kSource + "/.venv-mindspore/bin/python");
 }
 
 std::string Elementwise(const std::string& value) {
@@ -69,7 +75,7 @@ class VerifyCommand : public ::testing::Test {
     words.insert(words.begin(), {KERF_BINARY, "verify"});
     return {.argv = std::move(words),
             .cwd = dir_.path(),
-            .environment = {{"PATH=" + Variable("PATH", "/usr/bin:/bin"), "KERF_PYTHON=" + Python(),
+            .environment = {{"PATH=" + Variable("PATH", "/usr/bin:/bin"), "KERF_PYTHON=" + python_,
                              "KERF_CACHE_DIR=" + (cache.empty() ? cache_->path() : cache)}},
             .timeout = std::chrono::seconds(100)};
   }
@@ -108,6 +114,7 @@ class VerifyCommand : public ::testing::Test {
 
   static TempDir* cache_;
   TempDir dir_;
+  std::string python_ = Python();
 };
 
 TempDir* VerifyCommand::cache_ = nullptr;
@@ -366,7 +373,8 @@ KERF_KERNEL(call) {
 class EveryFramework : public VerifyCommand, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(EveryFramework, GivesTheSameVerdicts) {
-  if (!CanImport(GetParam())) GTEST_SKIP() << Python() << " has no " << GetParam();
+  python_ = PythonFor(GetParam());
+  if (!CanImport(GetParam(), python_)) GTEST_SKIP() << python_ << " has no " << GetParam();
   const std::string task = kSource + "/examples/tasks/softmax_" + GetParam() + ".py";
   EXPECT_EQ(Judge({task, kSource + "/examples/kernels/softmax.cc"}), "passed");
   EXPECT_EQ(Judge({task, Write("one_row.cc", Softmax("r == 63 ? 1 : sum"))}), "wrong_value/value");

@@ -52,10 +52,12 @@ std::vector<std::string> Candidates(Machine& machine) {
   };
   if (const auto configured = machine.Variable("KERF_PYTHON")) add(*configured);
   add("./.venv/bin/python");
+  add("./.venv-mindspore/bin/python");
   // build/release/kerf → the checkout it was built in.
   std::string dir = machine.BinaryDir();
   for (int level = 0; level < 3 && dir != "/" && dir != "."; ++level, dir = ParentPath(dir)) {
     add(JoinPath(dir, ".venv/bin/python"));
+    add(JoinPath(dir, ".venv-mindspore/bin/python"));
   }
   for (const std::string& path : machine.FindPrograms("python3")) {
     // /bin is a link to /usr/bin on merged systems.
@@ -96,8 +98,11 @@ Finding PythonFinding(const std::vector<Interpreter>& interpreters) {
 
 Finding PackageFinding(const std::string& name, const std::string& enables,
                        const std::vector<Interpreter>& interpreters) {
+  // MindSpore is built for numpy 1, which torch's environment does not have.
+  const std::string folder = name == "mindspore" ? ".venv-mindspore" : ".venv";
   Finding finding{name, Health::kMissing, "", enables,
-                  "python3 -m venv .venv && .venv/bin/pip install " + name};
+                  "python3 -m venv " + folder + " && " + folder + "/bin/pip install " + name +
+                      (name == "mindspore" ? " 'numpy<2'" : "")};
   std::string tried;
   for (const Interpreter& interpreter : interpreters) {
     const std::string version = interpreter.VersionOf(name);

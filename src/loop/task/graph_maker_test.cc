@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "loop/task/interpreter_testing.h"
 
@@ -37,8 +38,12 @@ class MakeGraphsTest : public ::testing::Test {
   Result<TaskGraphs> Make(const std::string& path) {
     KERF_ASSIGN_OR_RETURN(const TaskFile task, ReadTaskFile(*fs_, path));
     // Asked once: importing torch takes seconds.
-    static const Result<Interpreter> torch = InterpreterForTests(*fs_, Framework::kTorch);
-    KERF_ASSIGN_OR_RETURN(const Interpreter interpreter, torch);
+    static std::map<Framework, Result<Interpreter>> asked;
+    auto known = asked.find(task.framework);
+    if (known == asked.end()) {
+      known = asked.emplace(task.framework, InterpreterForTests(*fs_, task.framework)).first;
+    }
+    KERF_ASSIGN_OR_RETURN(const Interpreter interpreter, known->second);
     return MakeGraphs(*fs_, task, options_, interpreter, root_);
   }
 
@@ -70,6 +75,16 @@ TEST_F(MakeGraphsTest, CapturesATorchTaskOnce) {
   ASSERT_TRUE(second.ok());
   EXPECT_TRUE(second->cached);
   EXPECT_EQ(WriteGraph(second->variants[0]), WriteGraph(first->variants[0]));
+}
+
+TEST_F(MakeGraphsTest, CapturesAMindsporeTask) {
+  const auto made = Make(kExamples + "softmax_mindspore.py");
+  SKIP_WITHOUT(made);
+  ASSERT_FALSE(made->refusal.has_value()) << made->refusal->detail;
+  ASSERT_EQ(made->variants.size(), 1);
+  const GraphNode& node = made->variants[0].nodes.at(0);
+  EXPECT_EQ(node.op, "aten._softmax.default");
+  EXPECT_THAT(node.text, HasSubstr("ops.softmax(x, axis=-1)"));
 }
 
 TEST_F(MakeGraphsTest, MakesADamagedOneAgain) {

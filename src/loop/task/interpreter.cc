@@ -13,6 +13,10 @@ namespace {
 bool IsExecutable(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
 
 std::string InstallCommand(Framework framework) {
+  if (framework == Framework::kMindspore) {
+    // Its extension modules are built for numpy 1, which torch's environment does not have.
+    return "python3 -m venv .venv-mindspore && .venv-mindspore/bin/pip install mindspore 'numpy<2'";
+  }
   std::string package = FrameworkName(framework);
   if (framework == Framework::kTorch) {
     package += " --index-url https://download.pytorch.org/whl/cpu";  // without gigabytes of CUDA
@@ -56,6 +60,7 @@ std::vector<std::string> InterpreterCandidates(const InterpreterSearch& search) 
   for (std::string folder : {search.cwd, search.binary_dir}) {
     while (!folder.empty() && folder != "/" && folder != ".") {
       add(JoinPath(folder, ".venv/bin/python"));
+      add(JoinPath(folder, ".venv-mindspore/bin/python"));
       const size_t slash = folder.rfind('/');
       folder.resize(slash == std::string::npos ? 0 : slash);
     }

@@ -68,6 +68,7 @@ class InterpreterTest : public ::testing::Test {
 TEST_F(InterpreterTest, AsksInTheDocumentedOrder) {
   const std::string own = Add("own/python", "torch", "1");
   const std::string venv = Add("project/.venv/bin/python", "torch", "1");
+  const std::string second = Add("project/.venv-mindspore/bin/python", "torch", "1");
   const std::string built = Add("checkout/.venv/bin/python", "torch", "1");
   const std::string path = Add("bin/python3", "torch", "1");
   InterpreterSearch search =
@@ -75,7 +76,7 @@ TEST_F(InterpreterTest, AsksInTheDocumentedOrder) {
   search.binary_dir = root_ + "/checkout/build/release";
   std::vector<std::string> candidates = InterpreterCandidates(search);
   if (!candidates.empty() && candidates.back() == "/usr/bin/python3") candidates.pop_back();
-  EXPECT_THAT(candidates, ElementsAre(own, venv, built, path));
+  EXPECT_THAT(candidates, ElementsAre(own, venv, second, built, path));
 }
 
 TEST_F(InterpreterTest, TakesTheFirstThatHasTheFramework) {

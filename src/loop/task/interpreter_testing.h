@@ -9,10 +9,16 @@
 
 namespace kerf::task {
 
-// KERF_PYTHON, then .venv of the repository (KERF_SOURCE_DIR is set by CMake), then the others.
+// KERF_PYTHON, for MindSpore KERF_MINDSPORE_PYTHON, then the environments of the repository
+// (KERF_SOURCE_DIR is set by CMake), then the others.
 inline Result<Interpreter> InterpreterForTests(FileSystem& fs, Framework framework) {
   InterpreterSearch search = SearchHere(fs, "");
   search.cwd = KERF_SOURCE_DIR;
+  if (framework == Framework::kMindspore && search.variable("KERF_MINDSPORE_PYTHON")) {
+    search.variable = [](const std::string& name) {
+      return ProcessVariable(name == "KERF_PYTHON" ? "KERF_MINDSPORE_PYTHON" : name);
+    };
+  }
   return FindInterpreter(search, framework);
 }
 

@@ -20,6 +20,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -347,9 +348,26 @@ TEST_F(MakeReferenceTest, CompilesInsideTheSandbox) {
 
 TEST_F(MakeReferenceTest, RunsMindspore) {
   KERF_NEEDS(Framework::kMindspore);
-  const auto made = Make(kExamples + "softmax_mindspore.py");
+  options_.baselines = {"eager"};
+  const auto made = Make(kExamples + "layernorm_dense_mindspore.py");
   ASSERT_TRUE(made.ok()) << made.error().message;
   EXPECT_TRUE(CheckTask(*fs_, *made)->fit());
+  const ReferenceCase& one = made->cases.at(0);
+  std::vector<std::string> names;
+  for (const auto& parameter : one.parameters) names.push_back(parameter.name);
+  EXPECT_THAT(names, ElementsAre("dense.weight", "dense.bias", "norm.gamma", "norm.beta"));
+  ASSERT_TRUE(one.oracle.at(0).has_value()) << one.oracle_note;
+  const auto y = Values<float>(one.output_file, one.outputs.at(0));
+  const auto exact = Values<double>(one.output_file, *one.oracle[0]);
+  ASSERT_EQ(y.size(), exact.size());
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], exact[i], 1e-4) << i;
+  EXPECT_GE(made->baselines.at(0).samples_ns.size(), 5);
+}
+
+TEST_F(MakeReferenceTest, TellsTheLineOfAMindsporeTaskThatRaises) {
+  KERF_NEEDS(Framework::kMindspore);
+  EXPECT_THAT(WhyNot(kUnfit + "raises_mindspore.py"),
+              AllOf(HasSubstr("line 9"), HasSubstr("MatMul")));
 }
 
 }  // namespace
