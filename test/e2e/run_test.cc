@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -410,9 +411,77 @@ TEST_F(RunCommand, WritesATaskFileForASentence) {
               HasSubstr("get_inputs"));
   EXPECT_TRUE(stdfs::exists(Path("logs/relu/I0-reference_S04_relu_VERIFY_verify_res.txt")));
 
+  // Its text is found again without asking; another sentence is another task.
+  const size_t asked = server.Log().size();
+  const auto resumed = [&](const std::string& sentence) {
+    return Kerf(server.url(), {"run", sentence, "--op-name", "relu", "--model", "openai:gpt-5",
+                               "--log-dir", "logs", "--resume"});
+  };
+  EXPECT_EQ(resumed("ReLU: max of x and 0").exit_code, 0);
+  EXPECT_EQ(server.Log().size(), asked);
+  const ProcessOutcome other = resumed("Softmax over the rows of a matrix");
+  EXPECT_EQ(other.exit_code, 2) << other.stdout_text;
+  EXPECT_THAT(other.stderr_text, HasSubstr("another sentence: 'ReLU: max of x and 0'"));
+
   const ProcessOutcome without = Kerf(server.url(), {"run", "ReLU: max of x and 0"});
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_THAT(without.stderr_text, HasSubstr("a model can write one from a sentence"));
+}
+
+TEST_F(RunCommand, InterruptWhileATaskFileIsWritten) {
+  const LlmServerProcess server(
+      Json::array({{{"when", "Write a task file"}, {"text", "x"}, {"delay_ms", 60000}}}));
+  LiveProcess run(
+      LiveWords(server.url(), {"run", "ReLU: max of x and 0", "--framework", "numpy", "--model",
+                               "openai:gpt-5", "--log-dir", Path("logs"), "--json"}));
+  while (server.Log().empty()) run.ReadFor(std::chrono::milliseconds(20));
+  run.Signal(SIGINT);
+  const auto line = run.ReadLine(std::chrono::seconds(30));
+  ASSERT_TRUE(line.has_value());
+  EXPECT_EQ(run.Wait(), 130);
+  EXPECT_TRUE(Json::parse(*line)["interrupted"].get<bool>()) << *line;
+}
+
+// Whoever goes on with the run goes on with what it was asked to do, not with what was refused.
+TEST_F(RunCommand, ARefusedRunChangesNothing) {
+  const LlmServerProcess server(Rules(0));
+  const std::vector<std::string> begin = {"run",           kRelu,  "--model", "openai:gpt-5",
+                                          "--log-dir",     "logs", "--json",  "--coder-only",
+                                          "--limit-steps", "1"};
+  (void)Kerf(server.url(), begin);
+  const auto record = [&] {
+    std::string all;
+    for (const auto& entry : stdfs::directory_iterator(Path("logs/.kerf/tasks"))) {
+      all += ReadAll(entry.path());
+    }
+    return all;
+  };
+  const std::string before = record();
+  EXPECT_THAT(before, HasSubstr("openai:gpt-5"));
+  EXPECT_EQ(Kerf(server.url(), {"run", kRelu, "--log-dir", "logs"}).exit_code, 2);
+  EXPECT_EQ(record(), before);
+}
+
+TEST_F(RunCommand, SecretsAndSpecialFilesAreRefusedBeforeAnythingIsWritten) {
+  const LlmServerProcess server(Rules(0));
+  std::ofstream(Path("key.cc")) << "// " << kKey << "\n";
+  ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
+  stdfs::copy_file(kRelu, Path("relu_numpy.py"));
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"run", "relu_numpy.py", "--log-dir", "logs"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProcessOutcome outcome = Kerf(server.url(), std::move(words));
+    EXPECT_THAT(outcome.exit_code, AnyOf(2, 3)) << outcome.stdout_text << outcome.stderr_text;
+    return outcome.stderr_text;
+  };
+  EXPECT_THAT(run({"--model", "openai:gpt-5", "--op-name", kKey}), HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(run({"--model", std::string("openai:") + kKey}), HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(run({"--model", "openai:gpt-5", "--code", "key.cc"}), HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(run({"--model", "openai:gpt-5", "--output", "pipe"}), HasSubstr("no regular file"));
+  EXPECT_THAT(run({"--model", "openai:gpt-5", "--output", "relu_numpy.py"}),
+              HasSubstr("the task itself"));
+  EXPECT_TRUE(server.Log().empty());
+  EXPECT_FALSE(stdfs::exists(Path("logs/.kerf/tasks")));
 }
 
 TEST_F(RunCommand, RefusesWhatCannotBeMeant) {
