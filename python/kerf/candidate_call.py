@@ -1,4 +1,4 @@
-"""One call as the judge lays it out in its two files (src/loop/verify/wire.h), and its tensors in torch and NumPy."""
+"""One call as the judge lays it out in its two files (src/loop/verify/wire.h), and its tensors in torch, NumPy and MindSpore."""
 
 import contextlib
 import os
@@ -73,7 +73,7 @@ class TorchSide:
         self.device = device
         self.flush = None
 
-    def synchronize(self):
+    def synchronize(self, result=None):
         if self.device != "cpu":
             self.torch.cuda.synchronize()
 
@@ -128,6 +128,9 @@ class TorchSide:
     def place(self, model):
         return model if self.device == "cpu" or not hasattr(model, "to") else model.to(self.device)
 
+    def of_array(self, array):
+        return self.torch.from_numpy(array)
+
     def no_grad(self):
         return self.torch.no_grad()
 
@@ -166,7 +169,10 @@ class NumpySide:
     def place(self, model):
         return model
 
-    def synchronize(self):
+    def of_array(self, array):
+        return array
+
+    def synchronize(self, result=None):
         pass
 
     def flush_cache(self, timed):
@@ -174,3 +180,74 @@ class NumpySide:
 
     def no_grad(self):
         return contextlib.nullcontext()
+
+
+class MindsporeSide(NumpySide):
+    """MindSpore on the CPU. Arrays hold bfloat16 as its bits."""
+
+    def __init__(self):
+        super().__init__()
+        os.environ.setdefault("GLOG_v", "3")
+        import mindspore
+
+        self.mindspore = mindspore
+        with contextlib.suppress(Exception):  # kernels take 25 threads unless they are told
+            mindspore.device_context.cpu.op_tuning.threads_num(int(os.environ["OMP_NUM_THREADS"]))
+
+    def tensor(self, call, wire):
+        return self._made(bytearray(call.raw(wire)), wire)
+
+    def from_raw(self, raw, wire):
+        return self._made(bytearray(raw), wire) if len(raw) == wire.bytes else self.mindspore.Tensor(
+            self.numpy.frombuffer(bytearray(raw), dtype=self.numpy.uint8))
+
+    def _made(self, raw, wire):
+        np = self.numpy
+        if wire.dtype != "bfloat16":
+            return self.mindspore.Tensor(np.frombuffer(raw, dtype=np.dtype(wire.dtype)).reshape(wire.shape))
+        bits = np.frombuffer(raw, dtype=np.uint16).astype(np.uint32) << 16
+        return self.mindspore.Tensor(bits.view(np.float32).reshape(wire.shape)).astype(self.mindspore.bfloat16)
+
+    def is_plain(self, value):
+        return type(value) in (self.mindspore.Tensor, self.mindspore.Parameter)
+
+    def is_tensor(self, value):
+        return isinstance(value, self.mindspore.Tensor)
+
+    def spec(self, value):
+        name = str(value.dtype).lower().removesuffix("_")
+        return f"{name}[{', '.join(map(str, value.shape))}]"
+
+    def raw(self, value):
+        np = self.numpy
+        if value.dtype != self.mindspore.bfloat16:
+            return np.ascontiguousarray(value.asnumpy()).tobytes()
+        bits = value.astype(self.mindspore.float32).asnumpy().view(np.uint32) >> 16
+        return bits.astype(np.uint16).tobytes()
+
+    def load_state(self, model, state):
+        own = dict(model.parameters_and_names()) if hasattr(model, "parameters_and_names") else {}
+        for name, value in state.items():
+            if name in own:
+                own[name].set_data(value)
+                continue
+            *path, attribute = name.split(".")
+            holder = model
+            for part in path:
+                holder = getattr(holder, part)
+            setattr(holder, attribute, value)
+        return model
+
+    def place(self, model):
+        return model.set_train(False) if hasattr(model, "set_train") else model
+
+    def of_array(self, array):
+        return self.mindspore.Tensor(array)
+
+    def synchronize(self, result=None):
+        """PyNative returns before the work is done."""
+        if isinstance(result, (list, tuple, dict)):
+            for item in result.values() if isinstance(result, dict) else result:
+                self.synchronize(item)
+        elif self.is_tensor(result):
+            self.raw(result) if result.dtype == self.mindspore.bfloat16 else result.asnumpy()

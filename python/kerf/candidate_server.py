@@ -31,12 +31,12 @@ import traceback
 
 if __package__:
     from . import candidate_scan, test_result
-    from .candidate_call import Call, NumpySide, TorchSide
+    from .candidate_call import Call, MindsporeSide, NumpySide, TorchSide
     from .candidate_entry import Marked, entry_for
 else:
     import candidate_scan
     import test_result
-    from candidate_call import Call, NumpySide, TorchSide
+    from candidate_call import Call, MindsporeSide, NumpySide, TorchSide
     from candidate_entry import Marked, entry_for
 
 COMMAND = struct.Struct("<iiQ16s")
@@ -217,8 +217,9 @@ class Child:
     def __init__(self, channel, candidate):
         self.channel = channel
         self.candidate = candidate
-        numpy = candidate["framework"] == "numpy"
-        self.side = NumpySide() if numpy else TorchSide(candidate.get("device", "cpu"))
+        sides = {"numpy": NumpySide, "mindspore": MindsporeSide}
+        make = sides.get(candidate["framework"], lambda: TorchSide(candidate.get("device", "cpu")))
+        self.side = make()
         self.entry = entry_for(candidate, self.side, lambda: OperationLog(candidate.get("operators")))
         self.launches = None
         self.prepared = None
@@ -344,7 +345,7 @@ class Child:
             ran = time.perf_counter_ns()
             with self.side.no_grad(), log or contextlib.nullcontext():
                 result = run()
-                self.side.synchronize()
+                self.side.synchronize(result)
             region_ns = time.perf_counter_ns() - ran
             if not fetch:
                 self.result = (call, result)
@@ -446,8 +447,7 @@ class Child:
     def scalar(self, value):
         import numpy
 
-        array = numpy.asarray(value)
-        return array if isinstance(self.side, NumpySide) else self.side.torch.from_numpy(array)
+        return self.side.of_array(numpy.asarray(value))
 
 
 def receive(channel, size):

@@ -384,6 +384,15 @@ TEST_P(EveryFramework, GivesTheSameVerdicts) {
   EXPECT_EQ(Judge({task, Write("nan.cc", Softmax("r == 5 ? NAN : sum"))}), "nonfinite/nan");
 }
 
+// How fast it is says nothing about kerf; that there is something to compare with does.
+TEST_F(VerifyCommand, MeasuresAMindsporeReference) {
+  python_ = PythonFor("mindspore");
+  if (!CanImport("mindspore", python_)) GTEST_SKIP() << python_ << " has no mindspore";
+  const ProcessOutcome outcome = Verify({kSource + "/examples/tasks/softmax_mindspore.py",
+                                         kSource + "/examples/kernels/softmax.cc", "--profile"});
+  EXPECT_THAT(outcome.stdout_text, HasSubstr("against eager")) << outcome.stderr_text;
+}
+
 INSTANTIATE_TEST_SUITE_P(Softmax, EveryFramework, ::testing::Values("numpy", "torch", "mindspore"),
                          [](const auto& one) { return std::string(one.param); });
 

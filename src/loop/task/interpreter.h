@@ -3,8 +3,8 @@
 // Several interpreters share a machine, and a package that one has is unseen by the others. So each
 // is asked, in this order, until one can import the framework: KERF_PYTHON; .venv/bin/python and
 // .venv-mindspore/bin/python of the current folder and those above it, and of the checkout kerf was
-// built in; each python3 in PATH; /usr/bin/python3. Answers are kept in the cache until the interpreter or a folder it imports from
-// changes, because importing torch takes seconds.
+// built in; each python3 in PATH; /usr/bin/python3. Answers are kept in the cache until the
+// interpreter or a folder it imports from changes, because importing torch takes seconds.
 #pragma once
 
 #include <functional>
