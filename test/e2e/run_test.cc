@@ -447,7 +447,7 @@ TEST_F(RunCommand, ARefusedRunChangesNothing) {
   const LlmServerProcess server(Rules(0));
   const std::vector<std::string> begin = {"run",           kRelu,  "--model", "openai:gpt-5",
                                           "--log-dir",     "logs", "--json",  "--coder-only",
-                                          "--limit-steps", "1"};
+                                          "--limit-steps", "2"};
   (void)Kerf(server.url(), begin);
   const auto record = [&] {
     std::string all;
@@ -464,7 +464,7 @@ TEST_F(RunCommand, ARefusedRunChangesNothing) {
 
 TEST_F(RunCommand, SecretsAndSpecialFilesAreRefusedBeforeAnythingIsWritten) {
   const LlmServerProcess server(Rules(0));
-  std::ofstream(Path("key.cc")) << "// " << kKey << "\n";
+  std::ofstream(Path("key.cc")) << "// " << kModelKey << "\n";
   ASSERT_EQ(::mkfifo(Path("pipe").c_str(), 0600), 0);
   stdfs::copy_file(kRelu, Path("relu_numpy.py"));
   const auto run = [&](std::vector<std::string> more) {
@@ -474,8 +474,9 @@ TEST_F(RunCommand, SecretsAndSpecialFilesAreRefusedBeforeAnythingIsWritten) {
     EXPECT_THAT(outcome.exit_code, AnyOf(2, 3)) << outcome.stdout_text << outcome.stderr_text;
     return outcome.stderr_text;
   };
-  EXPECT_THAT(run({"--model", "openai:gpt-5", "--op-name", kKey}), HasSubstr("OPENAI_API_KEY"));
-  EXPECT_THAT(run({"--model", std::string("openai:") + kKey}), HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(run({"--model", "openai:gpt-5", "--op-name", kModelKey}),
+              HasSubstr("OPENAI_API_KEY"));
+  EXPECT_THAT(run({"--model", std::string("openai:") + kModelKey}), HasSubstr("OPENAI_API_KEY"));
   EXPECT_THAT(run({"--model", "openai:gpt-5", "--code", "key.cc"}), HasSubstr("OPENAI_API_KEY"));
   EXPECT_THAT(run({"--model", "openai:gpt-5", "--output", "pipe"}), HasSubstr("no regular file"));
   EXPECT_THAT(run({"--model", "openai:gpt-5", "--output", "relu_numpy.py"}),
