@@ -81,7 +81,7 @@ Status RefuseSecrets(const std::vector<TaskSpec>& specs, const Config& config,
 // The id under which this text was recorded among the tasks of its name; empty when it was not.
 std::string RecordedId(FileSystem& fs, const std::string& log_dir, const TaskSpec& spec) {
   for (int i = 0;; ++i) {
-    const std::string id = std::to_string(i);
+    std::string id = std::to_string(i);
     const auto then = conduct::LoadTaskRecord(fs, log_dir, spec.op_name, id);
     if (!then.ok()) return "";
     if (then->options.spec.task_desc == spec.task_desc) return id;

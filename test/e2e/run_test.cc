@@ -247,6 +247,9 @@ TEST_F(RunCommand, TasksOfOneNameAreFoundAgainByTheirText) {
 
 // The synthesizer's kernel passes, but the model that was wanted never answered.
 TEST_F(RunCommand, AWrongKeyIsAFailureEvenWithAKernel) {
+#ifdef KERF_SLOW_BUILD
+  GTEST_SKIP() << "a sanitized kerf measures a floor that no kernel reaches";
+#endif
   const LlmServerProcess server(
       Json::array({{{"status", 401}, {"body", R"({"error":{"message":"wrong key"}})"}}}));
   const ProcessOutcome outcome =
