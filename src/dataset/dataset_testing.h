@@ -29,7 +29,7 @@ class TestDir {
   [[nodiscard]] const std::string& path() const { return path_; }
   // Writes a file below the folder; its path.
   std::string Write(const std::string& name, const std::string& text) const {
-    const std::string path = path_ + "/" + name;
+    std::string path = path_ + "/" + name;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
     std::ofstream(path, std::ios::binary) << text;
     return path;

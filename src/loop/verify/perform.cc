@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "loop/verify/element.h"
 #include "loop/verify/statistics.h"
@@ -30,6 +31,8 @@ constexpr size_t kSpotChecks = 1024;
 // Below this share of the floor the work was not done; above it the floor may be a little wrong.
 constexpr double kLeastShare = 0.7;
 constexpr double kMostUnrest = 0.10;
+constexpr int kRepeats = 2;  // of a race that the machine's noise spoilt
+constexpr std::chrono::seconds kCalmingTime{3};
 // A pool of threads that waits a little before it sleeps uses less between calls.
 constexpr std::chrono::milliseconds kMostIdleCpu{5};
 constexpr double kMostIdleShare = 0.25;
@@ -444,8 +447,11 @@ Status Perform(const std::vector<Contender>& contenders, Expectations& expectati
   }
   KERF_RETURN_IF_ERROR(race.WarmUp());
   if (verdict.passed()) KERF_RETURN_IF_ERROR(race.Run());
-  if (verdict.passed() &&
-      (race.Unrest() > kMostUnrest || race.CompareClocks() == Clocks::kCannotTell)) {
+  // A clock that lies does so again; what disturbed an honest one may end: a compiler, a disk that
+  // still writes what was built.
+  for (int again = 0; again < kRepeats && verdict.passed(); ++again) {
+    if (race.Unrest() <= kMostUnrest && race.CompareClocks() == Clocks::kAgree) break;
+    std::this_thread::sleep_for(again * kCalmingTime);
     race.Forget();
     KERF_RETURN_IF_ERROR(race.Run());
   }
