@@ -228,8 +228,12 @@ int JudgeThreads(const Config& config, const std::vector<TaskSpec>& specs) {
   return std::max(1, processors / JudgeJobs(config, specs));
 }
 
-Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop, TaskSpec spec,
-                                                Context& context) {
+namespace {
+
+using OpenedTask = Result<std::unique_ptr<conduct::Task>>;
+
+Result<conduct::TaskOptions> MakeTaskOptions(const Args& args, const Workshop& shop, TaskSpec spec,
+                                             Context& context) {
   conduct::TaskOptions options;
   KERF_ASSIGN_OR_RETURN(options.hardware, conduct::HardwareText(spec));
   KERF_ASSIGN_OR_RETURN(options.start, RunStart(args, context.fs));
@@ -257,54 +261,63 @@ Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop
     KERF_RETURN_IF_ERROR(RefuseSecret(what, text, shop.redactor));
   }
   options.spec = std::move(spec);
-  const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
-                                 shop.redactor};
+  return options;
+}
+
+OpenedTask OpenFork(const std::string& address, conduct::TaskOptions options,
+                    const conduct::TaskPorts& ports, const std::string& language) {
+  KERF_ASSIGN_OR_RETURN(const trace::Address from, trace::ResolveAddress(ports.fs, address));
+  KERF_ASSIGN_OR_RETURN(auto playback, conduct::Playback::Read(ports.fs, from.run_path, from.op,
+                                                               from.task, from.step));
+  if (from.step == 0) {
+    return InvalidInput("--fork: steps are counted from 1; without a fork a run begins anew");
+  }
+  if (from.step > playback.last_step()) {
+    return NotFound(address + ": the task has " + std::to_string(playback.last_step()) + " steps");
+  }
+  TakeRules(ports.fs, from.run_path, from.op, from.task, options);
+  return OpenAndSave(options, ports, std::move(playback), conduct::PlaybackMode::kFork, language);
+}
+
+OpenedTask OpenResumed(conduct::TaskOptions options, const conduct::TaskPorts& ports,
+                       const std::string& language, Context& context) {
+  const std::string& log_dir = options.log_dir;
   const std::string op = options.spec.op_name;
   const std::string task = options.spec.task_id;
-  if (args.Has("--fork")) {
-    KERF_ASSIGN_OR_RETURN(const trace::Address from,
-                          trace::ResolveAddress(context.fs, args.Get("--fork")));
-    KERF_ASSIGN_OR_RETURN(auto playback, conduct::Playback::Read(context.fs, from.run_path, from.op,
-                                                                 from.task, from.step));
-    if (from.step == 0)
-      return InvalidInput("--fork: steps are counted from 1; without a fork a run begins anew");
-    if (from.step > playback.last_step()) {
-      return NotFound(args.Get("--fork") + ": the task has " +
-                      std::to_string(playback.last_step()) + " steps");
+  auto playback = conduct::Playback::Read(ports.fs, log_dir, op, task, -1);
+  if (!playback.ok() && playback.error().code != ErrorCode::kNotFound) return playback.error();
+  if (playback.ok()) KERF_RETURN_IF_ERROR(CheckSameTask(options, ports.fs));
+  TakeRules(ports.fs, log_dir, op, task, options);
+  if (playback.ok()) {
+    // What was done under a larger limit was done; the new one is for what comes.
+    options.live_limit = options.spec.limit_steps;
+    if (const auto then = conduct::LoadTaskRecord(ports.fs, log_dir, op, task); then.ok()) {
+      options.rules.limit_steps = std::max(options.live_limit, then->options.rules.limit_steps);
     }
-    TakeRules(context.fs, from.run_path, from.op, from.task, options);
-    return OpenAndSave(options, ports, std::move(playback), conduct::PlaybackMode::kFork,
-                       shop.config.language);
+    return OpenAndSave(options, ports, std::move(*playback), conduct::PlaybackMode::kResume,
+                       language);
   }
-  if (args.Has("--resume")) {
-    auto playback = conduct::Playback::Read(context.fs, shop.log_dir, op, task, -1);
-    if (playback.ok()) {
-      KERF_RETURN_IF_ERROR(CheckSameTask(options, context.fs));
-      TakeRules(context.fs, shop.log_dir, op, task, options);
-      // What was done under a larger limit was done; the new one is for what comes.
-      options.live_limit = options.spec.limit_steps;
-      if (const auto then = conduct::LoadTaskRecord(context.fs, shop.log_dir, op, task);
-          then.ok()) {
-        options.rules.limit_steps = std::max(options.live_limit, then->options.rules.limit_steps);
-      }
-      return OpenAndSave(options, ports, std::move(*playback), conduct::PlaybackMode::kResume,
-                         shop.config.language);
-    }
-    // It had not come to its first record.
-    if (playback.error().code == ErrorCode::kCorrupt) {
-      return Corrupt(playback.error().message + "; kerf trace check " + shop.log_dir +
-                     " tells what is damaged");
-    }
-    if (playback.error().code != ErrorCode::kNotFound) return playback.error();
-    context.out.Note("nothing of " + op + "/" + task + " is recorded in " + shop.log_dir +
-                     ": it begins anew");
-    TakeRules(context.fs, shop.log_dir, op, task, options);
-    if (options.rules.coder_only && options.start.action == ActionType::kDoDesigner) {
-      options.start.action = ActionType::kDoCoderDirect;
-    }
+  // It had not come to its first record.
+  context.out.Note("nothing of " + op + "/" + task + " is recorded in " + log_dir +
+                   ": it begins anew");
+  if (options.rules.coder_only && options.start.action == ActionType::kDoDesigner) {
+    options.start.action = ActionType::kDoCoderDirect;
   }
-  return OpenAndSave(options, ports, conduct::Playback(), conduct::PlaybackMode::kResume,
-                     shop.config.language);
+  return OpenAndSave(options, ports, conduct::Playback(), conduct::PlaybackMode::kResume, language);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<conduct::Task>> OpenTask(const Args& args, Workshop& shop, TaskSpec spec,
+                                                Context& context) {
+  KERF_ASSIGN_OR_RETURN(conduct::TaskOptions options,
+                        MakeTaskOptions(args, shop, std::move(spec), context));
+  const conduct::TaskPorts ports{context.fs, context.clock, *shop.ids, *shop.prompts,
+                                 shop.redactor};
+  const std::string& language = shop.config.language;
+  if (args.Has("--fork")) return OpenFork(args.Get("--fork"), std::move(options), ports, language);
+  if (args.Has("--resume")) return OpenResumed(std::move(options), ports, language, context);
+  return OpenAndSave(options, ports, conduct::Playback(), conduct::PlaybackMode::kResume, language);
 }
 
 Result<std::unique_ptr<conduct::JudgePool>> MakeJudge(const Args& args, const Config& config,
