@@ -390,7 +390,9 @@ TEST_F(RunCommand, ADamagedTaskDoesNotKeepTheOthersFromGoingOn) {
   resume.emplace_back("--resume");
   const ProcessOutcome outcome = Kerf("", resume);
   EXPECT_EQ(outcome.exit_code, 4) << outcome.stderr_text;
-  for (const Json& task : Json::parse(outcome.stdout_text)["tasks"]) {
+  const Json report = Json::parse(outcome.stdout_text);
+  ASSERT_EQ(report["tasks"].size(), 2U) << outcome.stdout_text;
+  for (const Json& task : report["tasks"]) {
     const bool damaged = task["op_name"] == "relu";
     EXPECT_NE(task["success"].get<bool>(), damaged) << task.dump();
     if (damaged) {
