@@ -20,14 +20,14 @@ enum class Kind {
   kMatmul,
   kConvolution,
 };
-constexpr size_t kKinds = 11;
+constexpr size_t kKindCount = 11;
 
-struct Row {
+struct FamilyRow {
   std::string_view op;  // without "aten." and the overload
   Kind kind;
 };
 
-constexpr Row kRows[] = {
+constexpr FamilyRow kFamilyRows[] = {
     {"view", Kind::kMovement},
     {"permute", Kind::kMovement},
     {"expand", Kind::kMovement},
@@ -112,14 +112,14 @@ std::string_view ShortName(std::string_view op) {
 
 Kind KindOf(const GraphNode& node) {
   const std::string_view name = ShortName(node.op);
-  for (const Row& row : kRows) {
+  for (const FamilyRow& row : kFamilyRows) {
     if (row.op == name) return row.kind;
   }
   return Kind::kPointwise;
 }
 
 struct Counts {
-  std::array<int, kKinds> of{};
+  std::array<int, kKindCount> of{};
   int between = 0;  // reductions and softmaxes after the first matrix product and before the last
   int operator[](Kind kind) const { return of[static_cast<size_t>(kind)]; }
 };

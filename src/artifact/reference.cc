@@ -13,9 +13,9 @@ namespace kerf {
 namespace {
 
 constexpr uint64_t kMostManifestBytes = uint64_t{64} << 20;
-constexpr size_t kMostDimensions = 64;  // torch's own limit
+constexpr size_t kMostReferenceDimensions = 64;  // torch's own limit
 
-constexpr std::pair<const char*, Argument::Kind> kKinds[] = {
+constexpr std::pair<const char*, Argument::Kind> kArgumentKinds[] = {
     {"tensor", Argument::Kind::kTensor}, {"int", Argument::Kind::kInt},
     {"float", Argument::Kind::kFloat},   {"bool", Argument::Kind::kBool},
     {"string", Argument::Kind::kString}, {"none", Argument::Kind::kNone},
@@ -23,7 +23,7 @@ constexpr std::pair<const char*, Argument::Kind> kKinds[] = {
     {"other", Argument::Kind::kOther}};
 
 bool ParseKind(const std::string& name, Argument::Kind& kind) {
-  for (const auto& [word, value] : kKinds) {
+  for (const auto& [word, value] : kArgumentKinds) {
     if (name == word) {
       kind = value;
       return true;
@@ -201,7 +201,7 @@ class ManifestReader {
     if (key == "shape") {
       tensor.spec.shape.clear();
       for (json_.BeginArray(); NextElement();) json_.ReadInt(tensor.spec.shape.emplace_back());
-      if (tensor.spec.shape.size() > kMostDimensions || !IsSound(tensor.spec)) {
+      if (tensor.spec.shape.size() > kMostReferenceDimensions || !IsSound(tensor.spec)) {
         Problem("the shape of tensor '" + tensor.name + "' cannot be");
       }
       return json_.ok();

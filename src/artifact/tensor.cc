@@ -10,25 +10,25 @@ struct DTypeRow {
   size_t bytes;
 };
 
-constexpr std::array<DTypeRow, kDTypeCount> kRows = {{{"bool", 1},
-                                                      {"int8", 1},
-                                                      {"int16", 2},
-                                                      {"int32", 4},
-                                                      {"int64", 8},
-                                                      {"uint8", 1},
-                                                      {"uint16", 2},
-                                                      {"uint32", 4},
-                                                      {"uint64", 8},
-                                                      {"float8_e4m3fn", 1},
-                                                      {"float8_e5m2", 1},
-                                                      {"float16", 2},
-                                                      {"bfloat16", 2},
-                                                      {"float32", 4},
-                                                      {"float64", 8},
-                                                      {"complex64", 8},
-                                                      {"complex128", 16}}};
+constexpr std::array<DTypeRow, kDTypeCount> kDTypeRows = {{{"bool", 1},
+                                                           {"int8", 1},
+                                                           {"int16", 2},
+                                                           {"int32", 4},
+                                                           {"int64", 8},
+                                                           {"uint8", 1},
+                                                           {"uint16", 2},
+                                                           {"uint32", 4},
+                                                           {"uint64", 8},
+                                                           {"float8_e4m3fn", 1},
+                                                           {"float8_e5m2", 1},
+                                                           {"float16", 2},
+                                                           {"bfloat16", 2},
+                                                           {"float32", 4},
+                                                           {"float64", 8},
+                                                           {"complex64", 8},
+                                                           {"complex128", 16}}};
 
-const DTypeRow& Row(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
+const DTypeRow& Row(DType dtype) { return kDTypeRows[static_cast<size_t>(dtype)]; }
 
 std::string ListText(const std::vector<int64_t>& values) {
   std::string text = "[";
@@ -44,8 +44,8 @@ std::string ListText(const std::vector<int64_t>& values) {
 const char* DTypeName(DType dtype) { return Row(dtype).name; }
 
 std::optional<DType> ParseDType(std::string_view name) {
-  for (size_t i = 0; i < kRows.size(); ++i) {
-    if (name == kRows[i].name) return static_cast<DType>(i);
+  for (size_t i = 0; i < kDTypeRows.size(); ++i) {
+    if (name == kDTypeRows[i].name) return static_cast<DType>(i);
   }
   return std::nullopt;
 }

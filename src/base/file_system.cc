@@ -24,6 +24,15 @@ Status WriteFileAtomic(FileSystem& fs, const std::string& path, std::string_view
   return fs.SyncDir(ParentPath(path));
 }
 
+bool IsThere(FileSystem& fs, const std::string& path) {
+  const Result<std::optional<FileInfo>> info = fs.Stat(path);
+  return info.ok() && info->has_value();
+}
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path == folder || path.rfind(folder + "/", 0) == 0;
+}
+
 std::string JoinPath(std::string_view dir, std::string_view name) {
   if (dir.empty()) {
     return std::string(name);

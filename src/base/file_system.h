@@ -103,6 +103,11 @@ std::unique_ptr<FileSystem> MakePosixFileSystem();
 // replaces a path at a time.
 Status WriteFileAtomic(FileSystem& fs, const std::string& path, std::string_view bytes);
 
+// Whether something has this name; what cannot be looked at is not there.
+bool IsThere(FileSystem& fs, const std::string& path);
+// Whether `path` is `folder` or, by its text, something in it.
+bool IsBelow(const std::string& path, const std::string& folder);
+
 // "a/b" + "c" → "a/b/c".
 std::string JoinPath(std::string_view dir, std::string_view name);
 // The part before the last '/', "." when there is none; and the part after it.

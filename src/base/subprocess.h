@@ -63,4 +63,7 @@ Result<ProcessOutcome> RunProcess(const Command& command);
 // of that name in the colon-separated `path`. nullopt when there is none.
 std::optional<std::string> FindProgram(const std::string& program, const std::string& path);
 
+// This process's environment, "NAME=value" each.
+std::vector<std::string> EnvironmentEntries();
+
 }  // namespace kerf

@@ -194,4 +194,12 @@ Result<ProcessOutcome> RunProcess(const Command& command) {
   return Run(command, std::move(child)).Finish();
 }
 
+std::vector<std::string> EnvironmentEntries() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    entries.emplace_back(*entry);
+  }
+  return entries;
+}
+
 }  // namespace kerf

@@ -39,8 +39,8 @@ Result<int> RunGroup(const std::vector<Verb>& verbs, const std::vector<std::stri
   return UnknownVerb(verbs, words);
 }
 
-Result<int> Dispatch(const std::vector<Verb>& verbs, const std::vector<std::string>& words,
-                     Context& context) {
+Result<int> DispatchVerb(const std::vector<Verb>& verbs, const std::vector<std::string>& words,
+                         Context& context) {
   if (words.empty() || AsksForHelp(words[0])) {
     context.out.Data(OverviewHelp(verbs, context.out));
     return kExitDone;
@@ -103,7 +103,7 @@ int RunVerbs(const std::vector<Verb>& verbs, const std::vector<std::string>& wor
   const bool as_json = std::find(words.begin(), end_of_flags, "--json") != end_of_flags;
   int exit_code = kExitDone;
   try {
-    const Result<int> result = Dispatch(verbs, words, context);
+    const Result<int> result = DispatchVerb(verbs, words, context);
     if (result.ok()) {
       exit_code = *result;
     } else {

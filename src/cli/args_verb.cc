@@ -8,7 +8,7 @@
 namespace kerf::cli {
 namespace {
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunArgs(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const replay::ReplayRequest request, ParseReplayRequest(args));
   KERF_ASSIGN_OR_RETURN(const replay::ReplayTools tools, MakeReplayTools(context, request));
   KERF_ASSIGN_OR_RETURN(const ReplayPlan plan, replay::PlanReplay(tools, request));
@@ -39,7 +39,7 @@ Verb ArgsVerb() {
             "to edit, then: kerf insight … --arg-spec sf.json"},
            {"kerf args test_attention.py --case Small --func-id 1 --dump-dir outputs/run --table",
             "what a dump gives"}},
-      .run = Run};
+      .run = RunArgs};
 }
 
 }  // namespace kerf::cli

@@ -141,7 +141,7 @@ std::vector<TaskSpec> SpecsOf(const std::vector<BenchEntry>& entries) {
   return specs;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunBench(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const Config config, BenchConfig(args, context.fs));
   KERF_ASSIGN_OR_RETURN(std::vector<BenchEntry> entries, ReadEntries(args, config, context.fs));
   const std::vector<TaskSpec> specs = SpecsOf(entries);
@@ -243,7 +243,7 @@ Verb BenchVerb() {
       .examples = {{"kerf bench examples/tasks --report bench.html", "the examples, as a page"},
                    {"kerf bench KernelBench/level1 --max-bytes 67108864", "on a small machine"},
                    {"kerf bench tasks --resume", "after Ctrl-C"}},
-      .run = Run};
+      .run = RunBench};
 }
 
 }  // namespace kerf::cli

@@ -14,12 +14,12 @@
 namespace kerf::cli {
 namespace {
 
-struct Row {
+struct ConfigRow {
   std::string key;
   std::string value;
 };
 
-void AddPreset(const std::string& name, const Preset& preset, std::vector<Row>& rows) {
+void AddPreset(const std::string& name, const Preset& preset, std::vector<ConfigRow>& rows) {
   std::string text = preset.provider + ":" + preset.model;
   if (!preset.api_base.empty()) text += " at " + llm::ShownUrl(preset.api_base);
   if (!preset.api_key_env.empty()) {
@@ -30,16 +30,16 @@ void AddPreset(const std::string& name, const Preset& preset, std::vector<Row>& 
   rows.push_back({"presets." + name, text});
 }
 
-std::vector<Row> Rows(const Config& config) {
-  std::vector<Row> rows = {{"model", config.model.empty() ? "synth" : config.model},
-                           {"log_dir", config.log_dir},
-                           {"language", config.language},
-                           {"prompts", config.prompts},
-                           {"prices", config.prices},
-                           {"task_type", config.task_type},
-                           {"first", config.first},
-                           {"limit_steps", std::to_string(config.limit_steps)},
-                           {"jobs", config.jobs == 0 ? "" : std::to_string(config.jobs)}};
+std::vector<ConfigRow> Rows(const Config& config) {
+  std::vector<ConfigRow> rows = {{"model", config.model.empty() ? "synth" : config.model},
+                                 {"log_dir", config.log_dir},
+                                 {"language", config.language},
+                                 {"prompts", config.prompts},
+                                 {"prices", config.prices},
+                                 {"task_type", config.task_type},
+                                 {"first", config.first},
+                                 {"limit_steps", std::to_string(config.limit_steps)},
+                                 {"jobs", config.jobs == 0 ? "" : std::to_string(config.jobs)}};
   rows.push_back({"max_tokens_total", config.max_tokens_total.has_value()
                                           ? std::to_string(*config.max_tokens_total)
                                           : ""});
@@ -73,13 +73,13 @@ std::string Origin(const Config& config, const std::string& key) {
   return key.starts_with("OPENAI_") || key.starts_with("ANTHROPIC_") ? "environment" : "default";
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunConfigShow(const Args& args, Context& context) {
   const auto variable = [](const char* name) { return ProcessVariable(name).value_or(""); };
   KERF_ASSIGN_OR_RETURN(const Config config,
                         LoadConfig(context.fs, args.Get("--config"), variable));
   nlohmann::ordered_json values = nlohmann::ordered_json::object();
   Table table({{"KEY"}, {"VALUE"}, {"FROM"}});
-  for (const Row& row : Rows(config)) {
+  for (const ConfigRow& row : Rows(config)) {
     const std::string origin = Origin(config, row.key);
     table.AddRow({{row.key}, {row.value.empty() ? "–" : row.value}, {origin}});
     values[row.key] = {{"value", row.value}, {"from", origin}};
@@ -101,7 +101,7 @@ Verb ConfigShowVerb() {
           .positionals = {},
           .flags = {{.name = "--config", .value_name = "FILE", .help = "YAML"}, JsonFlag()},
           .examples = {{"kerf config show --config kerf.yaml", ""}},
-          .run = Run};
+          .run = RunConfigShow};
 }
 
 }  // namespace kerf::cli

@@ -47,7 +47,7 @@ std::string ReportText(const dataset::WorkspaceReport& report, const Output& out
          " wrong\n";
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunDebugCheck(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(
       const dataset::WorkspaceReport report,
       dataset::CheckWorkspace(context.fs, args.Positional(0), args.Get("--sources")));
@@ -71,7 +71,7 @@ Verb DebugCheckVerb() {
                  .help = "where the data set lies now; else where it was"},
                 JsonFlag()},
       .examples = {{"kerf debug check debug_workspace", "is it still what was extracted?"}},
-      .run = Run};
+      .run = RunDebugCheck};
 }
 
 }  // namespace kerf::cli

@@ -59,7 +59,7 @@ void Report(const std::vector<Class>& classes, uint64_t unknown, const Args& arg
   context.out.Data(table.Render(context.out));
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunDebugClassify(const Args& args, Context& context) {
   const std::string jsonl_path = args.Positional(0);
   KERF_ASSIGN_OR_RETURN(const DebugInput input,
                         ReadDebugInput(context.fs, jsonl_path, args.Positional(1), false));
@@ -104,7 +104,7 @@ Verb DebugClassifyVerb() {
                 {.name = "--full", .help = "keep whole records"},
                 JsonFlag()},
       .examples = {{"kerf debug classify run_3.jsonl", "four files beside run_3.jsonl"}},
-      .run = Run};
+      .run = RunDebugClassify};
 }
 
 }  // namespace kerf::cli

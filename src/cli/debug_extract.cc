@@ -60,7 +60,7 @@ std::string WrittenLine(const dataset::ExtractReport& report, const std::string&
   return line;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunDebugExtract(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const dataset::Selection selection, ParseSelection(args));
   KERF_ASSIGN_OR_RETURN(const dataset::ExtractOptions options, ParseOptions(args));
   context.out.Progress("reading " + args.Positional(0));
@@ -142,7 +142,7 @@ Verb DebugExtractVerb() {
       .examples = {{"kerf debug extract run_3.jsonl", "the failed cases, in debug_workspace/"},
                    {"kerf debug extract run_3.jsonl --best-ever --summary-only",
                     "what no round solved"}},
-      .run = Run};
+      .run = RunDebugExtract};
 }
 
 }  // namespace kerf::cli

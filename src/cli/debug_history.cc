@@ -102,7 +102,7 @@ std::string HistoryText(const History& history, const Output& out) {
   return rounds.Render(out) + "\n" + cases.Render(out);
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunDebugHistory(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const History history,
                         dataset::ReadHistory(context.fs, args.Positional(0)));
   NoteProblems(history.problems, context.out);
@@ -128,7 +128,7 @@ Verb DebugHistoryVerb() {
       .positionals = {{.name = "ROOT", .help = "path of the files without _N.jsonl"}},
       .flags = {{.name = "--plot", .value_name = "FILE.svg", .help = "also draw it"}, JsonFlag()},
       .examples = {{"kerf debug history runs/out", "runs/out_0.jsonl, runs/out_1.jsonl …"}},
-      .run = Run};
+      .run = RunDebugHistory};
 }
 
 }  // namespace kerf::cli

@@ -22,7 +22,7 @@ using device::DeviceId;
 using device::HealthState;
 using Json = nlohmann::ordered_json;
 
-struct Row {
+struct DeviceRow {
   Device device;
   std::optional<device::Holder> holder;
   device::Health health;  // of the probe and of the records
@@ -32,14 +32,14 @@ struct Row {
 };
 
 // What the probes found, and what other processes left in the device directory.
-struct Report {
-  std::vector<Row> rows;
+struct DeviceReport {
+  std::vector<DeviceRow> rows;
   std::vector<std::pair<Backend, std::string>> absent;  // backend and why
   std::vector<std::string> notes;
 };
 
-Result<Row> Look(const Device& found, const Result<device::RuntimeDir>& dir, Clock& clock) {
-  Row row{.device = found, .health = found.health};
+Result<DeviceRow> Look(const Device& found, const Result<device::RuntimeDir>& dir, Clock& clock) {
+  DeviceRow row{.device = found, .health = found.health};
   if (!dir.ok()) return row;
   KERF_ASSIGN_OR_RETURN(row.holder, device::HolderOf(*dir, found.id));
   KERF_ASSIGN_OR_RETURN(const auto record, device::ReadAside(*dir, clock, found.id));
@@ -51,9 +51,9 @@ Result<Row> Look(const Device& found, const Result<device::RuntimeDir>& dir, Clo
   return row;
 }
 
-Result<Report> Gather(const std::vector<Backend>& backends, Context& context,
-                      const device::ProbeOptions& options) {
-  Report report;
+Result<DeviceReport> Gather(const std::vector<Backend>& backends, Context& context,
+                            const device::ProbeOptions& options) {
+  DeviceReport report;
   KERF_ASSIGN_OR_RETURN(const auto list, device::ReadDeviceList(options.environment));
   const Result<device::RuntimeDir> dir = device::RuntimeDir::Open(options.environment);
   // What hardware there is can still be told.
@@ -64,7 +64,7 @@ Result<Report> Gather(const std::vector<Backend>& backends, Context& context,
     report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
     if (found.devices.empty()) report.absent.emplace_back(backend, found.why_none);
     for (const Device& one : found.devices) {
-      KERF_ASSIGN_OR_RETURN(Row row, Look(one, dir, context.clock));
+      KERF_ASSIGN_OR_RETURN(DeviceRow row, Look(one, dir, context.clock));
       row.chosen = !list.has_value() || list->Chooses(one);
       if (list.has_value() && list->Concerns(backend) && row.chosen) chosen.push_back(one.id);
       report.rows.push_back(std::move(row));
@@ -82,7 +82,7 @@ std::string MemoryText(uint64_t bytes) {
   return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(1ULL << 30));
 }
 
-Table::Cell HealthCell(const Row& row) {
+Table::Cell HealthCell(const DeviceRow& row) {
   std::string text = device::HealthStateName(row.health.state);
   if (!row.health.reason.empty()) text += ": " + row.health.reason;
   if (!row.expires.empty()) text += " (until " + ShortTime(row.expires) + " UTC)";
@@ -92,7 +92,7 @@ Table::Cell HealthCell(const Row& row) {
   return {text, style};
 }
 
-void PrintText(const Report& report, Output& out) {
+void PrintText(const DeviceReport& report, Output& out) {
   Table table({{"ID"},
                {"BACKEND"},
                {"INDEX", Align::kRight},
@@ -101,7 +101,7 @@ void PrintText(const Report& report, Output& out) {
                {"MEMORY", Align::kRight},
                {"HELD BY"},
                {"HEALTH"}});
-  for (const Row& row : report.rows) {
+  for (const DeviceRow& row : report.rows) {
     table.AddRow({{row.device.id.ToString()},
                   {BackendName(row.device.backend())},
                   {std::to_string(row.device.index)},
@@ -128,7 +128,7 @@ Json HolderJson(const std::optional<device::Holder>& holder) {
           {"alive", holder->owner_alive}};
 }
 
-Json RowJson(const Row& row) {
+Json RowJson(const DeviceRow& row) {
   const Device& one = row.device;
   return {{"id", one.id.ToString()},
           {"backend", BackendName(one.backend())},
@@ -147,10 +147,10 @@ Json RowJson(const Row& row) {
           {"expires", row.expires}};
 }
 
-void PrintJson(const Report& report, Output& out) {
+void PrintJson(const DeviceReport& report, Output& out) {
   Json document = {
       {"ok", true}, {"devices", Json::array()}, {"absent", Json::array()}, {"notes", report.notes}};
-  for (const Row& row : report.rows) document["devices"].push_back(RowJson(row));
+  for (const DeviceRow& row : report.rows) document["devices"].push_back(RowJson(row));
   for (const auto& [backend, why] : report.absent) {
     document["absent"].push_back({{"backend", BackendName(backend)}, {"why", why}});
   }
@@ -188,7 +188,7 @@ Result<int> ReportDevices(const Args& args, Context& context, const device::Prob
   if (args.Has("--reset")) return Reset(args.Get("--reset"), json, context, options);
   std::vector<Backend> backends(std::begin(device::kAllBackends), std::end(device::kAllBackends));
   if (args.Has("--backend")) backends = {*device::ParseBackend(args.Get("--backend"))};
-  KERF_ASSIGN_OR_RETURN(const Report report, Gather(backends, context, options));
+  KERF_ASSIGN_OR_RETURN(const DeviceReport report, Gather(backends, context, options));
   if (args.Has("--backend") && report.rows.empty()) {
     return Unavailable("no " + args.Get("--backend") + " device: " + report.absent.at(0).second);
   }

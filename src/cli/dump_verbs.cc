@@ -143,7 +143,7 @@ Result<int> RunShow(const Args& args, Context& context) {
   return kExitDone;
 }
 
-Result<int> RunCheck(const Args& args, Context& context) {
+Result<int> RunDumpCheck(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const Dump dump, dump::ReadDump(context.fs, args.Positional(0)));
   const std::vector<dump::Finding> findings = dump::CheckDump(dump);
   const bool damaged = std::any_of(findings.begin(), findings.end(),
@@ -175,8 +175,8 @@ Result<int> RunCheck(const Args& args, Context& context) {
   return damaged ? kExitCorrupt : kExitDone;
 }
 
-const Positional kDir = {.name = "DIR",
-                         .help = "a run's output folder, or its args_dump/ or tensor_dump/"};
+const Positional kDumpDir = {.name = "DIR",
+                             .help = "a run's output folder, or its args_dump/ or tensor_dump/"};
 
 }  // namespace
 
@@ -184,7 +184,7 @@ Verb DumpLsVerb() {
   return {.name = "dump ls",
           .summary = "List the dispatches of a dump with their kernels, shapes and sizes",
           .details = "Reads kernel_args_dump.json, args_dump.json or tensor_dump.json.",
-          .positionals = {kDir},
+          .positionals = {kDumpDir},
           .flags = {JsonFlag()},
           .examples = {{"kerf dump ls outputs/run", "what is there"}},
           .run = RunLs};
@@ -195,7 +195,7 @@ Verb DumpShowVerb() {
       .name = "dump show",
       .summary = "Show every argument of one dispatch",
       .details = "Chooses as `kerf insight` does: by func ids, dispatch id or task id.",
-      .positionals = {kDir},
+      .positionals = {kDumpDir},
       .flags = {{.name = "--func-id",
                  .value_name = "N[,N]",
                  .help = "the whole set of a task's func ids"},
@@ -213,10 +213,10 @@ Verb DumpCheckVerb() {
               "Exit 4 when a record cannot be right: a payload that is not as long as its shape, a "
               "range\n"
               "outside the file, one slot twice, counts that differ.",
-          .positionals = {kDir},
+          .positionals = {kDumpDir},
           .flags = {JsonFlag()},
           .examples = {{"kerf dump check outputs/run", "can this run be replayed?"}},
-          .run = RunCheck};
+          .run = RunDumpCheck};
 }
 
 }  // namespace kerf::cli

@@ -260,7 +260,7 @@ Result<int> RunPtoas(const Args& args, Context& context) {
   return kExitDone;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunInsight(const Args& args, Context& context) {
   if (args.Get("--backend") == "ptoas") return RunPtoas(args, context);
   KERF_RETURN_IF_ERROR(RefuseFlags(
       args,
@@ -343,7 +343,7 @@ Verb InsightVerb() {
                 "a launch of a real run"},
                {"kerf insight --kernel-source softmax.cpp --core-type aiv --arg-spec softmax.json",
                 "without a scene test"}},
-          .run = Run};
+          .run = RunInsight};
 }
 
 }  // namespace kerf::cli

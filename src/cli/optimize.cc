@@ -87,7 +87,7 @@ Result<OptimizeResult> Lead(const Args& args, DataSet& data, RunFiles& files, Wo
   return result;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunOptimize(const Args& args, Context& context) {
   const std::string root = ExpandHome(args.Get("--out"));
   if (root.empty() || root.ends_with('/')) {
     return InvalidInput("--out takes the beginning of the files' names, such as runs/X");
@@ -182,7 +182,7 @@ Verb OptimizeVerb() {
                    {"kerf optimize data.jsonl --out runs/X --model openai:gpt-5 --resume",
                     "after a crash or Ctrl-C"},
                    {"kerf debug history runs/X", "what came of it, over its iterations"}},
-      .run = Run};
+      .run = RunOptimize};
 }
 
 }  // namespace kerf::cli

@@ -9,7 +9,7 @@ namespace kerf::cli {
 namespace {
 
 // More would push what was printed before off a usual terminal.
-constexpr size_t kMostRows = 8;
+constexpr size_t kMostCasesShown = 8;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void OptimizeView::Draw() {
   std::string lines;
   size_t shown = 0;
   for (const auto& [name, what] : doing_) {
-    if (shown++ == kMostRows) break;
+    if (shown++ == kMostCasesShown) break;
     lines += name + "  " + what + "\n";
   }
   lines += fmt::format("{} under way  {}", doing_.size(),

@@ -168,7 +168,7 @@ std::vector<conduct::TaskOutcome> RunLoop(Workshop& shop, conduct::Judge& judge,
   return outcomes;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunRun(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Config config, RunConfig(args, context.fs));
   KERF_ASSIGN_OR_RETURN(RunTasks wanted, RunSpecs(args, config, context.fs));
   for (const std::string& why : wanted.skipped) context.out.Note("skipped: " + why);
@@ -304,7 +304,7 @@ Verb RunVerb() {
       .examples = {{"kerf run examples/tasks/softmax_torch.py", "kerf's own synthesizer"},
                    {"kerf run tasks/ --model openai:gpt-5", "all of a folder"},
                    {"kerf run task.py --resume", "after a crash or Ctrl-C"}},
-      .run = Run};
+      .run = RunRun};
 }
 
 }  // namespace kerf::cli

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/cache_dir.h"
+#include "base/subprocess.h"
 #include "cli/build_info.h"
 #include "cli/documents.h"
 #include "cli/recorded_replies.h"
@@ -19,14 +20,6 @@
 
 namespace kerf::cli {
 namespace {
-
-std::vector<std::string> EnvironmentEntries() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    entries.emplace_back(*entry);
-  }
-  return entries;
-}
 
 // What was recorded for one kind of kernel says nothing about another.
 Status CheckSameTask(const conduct::TaskOptions& now, FileSystem& fs) {

@@ -10,7 +10,7 @@ namespace kerf::cli {
 namespace {
 
 // More would push what was printed before off a usual terminal.
-constexpr size_t kMostRows = 12;
+constexpr size_t kMostTasksShown = 12;
 
 std::string Thousands(int64_t tokens) {
   if (tokens < 10'000) return std::to_string(tokens);
@@ -107,7 +107,7 @@ void RunView::Draw() {
   for (const Row& row : rows_) {
     if (!row.running) continue;
     ++running;
-    if (shown == kMostRows) continue;
+    if (shown == kMostTasksShown) continue;
     ++shown;
     lines += Line(row) + "\n";
   }

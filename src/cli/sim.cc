@@ -144,7 +144,7 @@ void ReportText(const ReplayPlan& plan, const Outcome& outcome, Output& out) {
   for (const sim::Finding& finding : run.findings) out.Data(FindingText(finding, out));
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunSim(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const replay::ReplayRequest request, ParseSimRequest(args));
   KERF_ASSIGN_OR_RETURN(const replay::ReplayTools tools, MakeReplayTools(context, request));
   KERF_ASSIGN_OR_RETURN(const ReplayPlan plan, replay::PlanReplay(tools, request));
@@ -190,7 +190,7 @@ Verb SimVerb() {
                 "run a vector kernel"},
                {"kerf sim softmax.cpp --core aiv --dump-dir outputs/run --func-id 1 --check-output",
                 "replay a launch of a real run and compare its outputs"}},
-          .run = Run};
+          .run = RunSim};
 }
 
 }  // namespace kerf::cli

@@ -78,7 +78,7 @@ Result<Checked> Check(const Args& args, Context& context) {
   return checked;
 }
 
-std::string Range(const task::OutputSummary& output) {
+std::string RangeText(const task::OutputSummary& output) {
   if (output.non_finite == output.elements) return "";
   return fmt::format("{:.4g} to {:.4g}", output.least, output.greatest);
 }
@@ -95,7 +95,7 @@ void PrintText(const Checked& checked, Output& out) {
                   {output.spec},
                   {std::to_string(output.seed)},
                   {output.hidden ? "hidden" : std::to_string(output.variant)},
-                  {Range(output)},
+                  {RangeText(output)},
                   {std::to_string(output.non_finite),
                    output.non_finite > 0 ? Style::kWarn : Style::kPlain}});
   }
@@ -149,7 +149,7 @@ void PrintJson(const Checked& checked, Output& out) {
   out.Data(DumpJson(document) + "\n");
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTaskCheck(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const Checked checked, Check(args, context));
   context.out.Progress("");
   if (args.Has("--json")) {
@@ -196,7 +196,7 @@ Verb TaskCheckVerb() {
                 JsonFlag()},
       .examples = {{"kerf task check examples/tasks/softmax_torch.py", "one of the examples"},
                    {"kerf task check 19_ReLU.py --seeds 5 --json", "for a script"}},
-      .run = Run};
+      .run = RunTaskCheck};
 }
 
 }  // namespace kerf::cli

@@ -127,7 +127,7 @@ void PrintJson(const task::TaskGraphs& graphs, Output& out) {
   for (const Graph& graph : graphs.variants) out.Data(WriteGraph(graph) + "\n");
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTaskGraph(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const Captured captured, Capture(args, context));
   if (args.Has("--json")) {
     PrintJson(captured.graphs, context.out);
@@ -172,7 +172,7 @@ Verb TaskGraphVerb() {
                 JsonFlag()},
       .examples = {{"kerf task graph examples/tasks/layernorm_torch.py", "one of the examples"},
                    {"kerf task graph 19_ReLU.py --json", "for a script"}},
-      .run = Run};
+      .run = RunTaskGraph};
 }
 
 }  // namespace kerf::cli

@@ -47,7 +47,7 @@ Result<Timeline> ReadTimeline(const Args& args, const std::string& path, Context
   return dumps;
 }
 
-Result<int> RunCheck(const Args& args, Context& context) {
+Result<int> RunTimelineCheck(const Args& args, Context& context) {
   std::vector<timeline::Finding> findings;
   KERF_ASSIGN_OR_RETURN(const timeline::SimulatorDir dir,
                         timeline::ReadSimulatorDir(context.fs, args.Positional(0), findings));
@@ -207,7 +207,8 @@ Result<int> RunDiff(const Args& args, Context& context) {
   return kExitDone;
 }
 
-const Positional kDir = {.name = "DIR", .help = "a simulator folder, or a folder of raw logs"};
+const Positional kTimelineDir = {.name = "DIR",
+                                 .help = "a simulator folder, or a folder of raw logs"};
 const Flag kMhz = {.name = "--mhz",
                    .value_name = "N",
                    .help = "clock of raw logs",
@@ -231,7 +232,7 @@ Verb TimelineCheckVerb() {
       .positionals = {{.name = "DIR", .help = "the simulator folder of an OPPROF directory"}},
       .flags = {JsonFlag()},
       .examples = {{"kerf timeline check insight_export/OPPROF_1/simulator", "after an export"}},
-      .run = RunCheck};
+      .run = RunTimelineCheck};
 }
 
 Verb TimelineSummaryVerb() {
@@ -241,7 +242,7 @@ Verb TimelineSummaryVerb() {
       .details =
           "Overlapping slices of a pipe count once; waits for other pipes are not busy time. Raw\n"
           "logs of the cycle simulator are read too.",
-      .positionals = {kDir},
+      .positionals = {kTimelineDir},
       .flags = {kTop, kMhz, JsonFlag()},
       .examples = {{"kerf timeline summary simulator", "where does the time go?"}},
       .run = RunSummary};
@@ -252,7 +253,7 @@ Verb TimelineConvertVerb() {
           .summary = "Write a timeline for Perfetto or as CSV",
           .details =
               "Perfetto draws overlapping slices of one lane wrongly; they are spread over rows.",
-          .positionals = {kDir},
+          .positionals = {kTimelineDir},
           .flags = {{.name = "--to",
                      .value_name = "F",
                      .help = "the form",

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/subprocess.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/trace_owner.h"
@@ -10,14 +11,6 @@
 
 namespace kerf::cli {
 namespace {
-
-std::vector<std::string> EnvironmentEntries() {
-  std::vector<std::string> entries;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    entries.emplace_back(*entry);
-  }
-  return entries;
-}
 
 // Texts come and go in one thread after the other, tens of megabytes a second. Giving their memory
 // back to the kernel each time, only to have it filled with zeros again, takes longer than reading
@@ -32,7 +25,7 @@ void KeepMemory() {
 #endif
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceAppend(const Args& args, Context& context) {
   KeepMemory();
   trace::Redactor redactor;
   redactor.AddEnvironment(EnvironmentEntries());
@@ -101,7 +94,7 @@ Verb TraceAppendVerb() {
       .examples = {{"kerf trace append --log-dir logs < steps.jsonl", "record a finished run"},
                    {"my_agent | kerf trace append --log-dir logs --durability batch",
                     "record while it runs"}},
-      .run = Run};
+      .run = RunTraceAppend};
 }
 
 }  // namespace kerf::cli

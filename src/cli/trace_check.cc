@@ -50,7 +50,7 @@ Json RepairJson(const trace::RepairReport& repair) {
           {"not_done", not_done}};
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceCheck(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const std::vector<trace::Run> runs,
                         trace::FindRuns(context.fs, args.Positional(0)));
   const bool json = args.Has("--json");
@@ -104,7 +104,7 @@ Verb TraceCheckVerb() {
       .flags = {{.name = "--repair", .help = "mend what can be mended, then check"}, JsonFlag()},
       .examples = {{"kerf trace check logs", "is everything that was recorded still there?"},
                    {"kerf trace check logs --repair", "after a crash or a full disk"}},
-      .run = Run};
+      .run = RunTraceCheck};
 }
 
 }  // namespace kerf::cli

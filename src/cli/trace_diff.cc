@@ -6,7 +6,7 @@
 namespace kerf::cli {
 namespace {
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceDiff(const Args& args, Context& context) {
   const DiffTitles titles{args.Positional(0), args.Positional(1)};
   KERF_ASSIGN_OR_RETURN(const trace::Address address_a,
                         trace::ResolveAddress(context.fs, titles.a));
@@ -55,7 +55,7 @@ Verb TraceDiffVerb() {
       .examples = {{"kerf trace diff logs/relu:0:2 logs/relu:0:4 --part result",
                     "what the repair changed in the code"},
                    {"kerf trace diff logs/relu:0 logs/relu:1", "where two tasks part"}},
-      .run = Run};
+      .run = RunTraceDiff};
 }
 
 }  // namespace kerf::cli

@@ -73,7 +73,7 @@ Result<trace::ExportCount> ExportToOne(Context& context, const trace::ExportChoi
   return count;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceExport(const Args& args, Context& context) {
   Job job{args.Get("--format"), args.Get("-o"), args.Has("--content"), 0};
   KERF_ASSIGN_OR_RETURN(
       const trace::ExportChoice choice,
@@ -130,7 +130,7 @@ Verb TraceExportVerb() {
                     "one trajectory for each task"},
                    {"kerf trace export logs/relu:0 --format chrome -o relu.json",
                     "then open relu.json in Perfetto"}},
-      .run = Run};
+      .run = RunTraceExport};
 }
 
 }  // namespace kerf::cli

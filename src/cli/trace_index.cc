@@ -61,7 +61,7 @@ std::string AsJson(const Indexed& done) {
   return json + "}";
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceIndex(const Args& args, Context& context) {
   const bool as_json = args.Has("--json");
   KERF_ASSIGN_OR_RETURN(const trace::SearchTarget target,
                         trace::FindSearchTarget(context.fs, args.Positional(0)));
@@ -92,7 +92,7 @@ Verb TraceIndexVerb() {
       .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"}},
       .flags = {JsonFlag()},
       .examples = {{"kerf trace index logs", "all of it, again"}},
-      .run = Run};
+      .run = RunTraceIndex};
 }
 
 }  // namespace kerf::cli

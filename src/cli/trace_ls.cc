@@ -148,7 +148,7 @@ class Lister {
                                          {"NOTE"}})};
 };
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceLs(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const std::vector<trace::Run> runs,
                         trace::FindRuns(context.fs, args.Positional(0)));
   Lister lister(args, context, runs.size() > 1);
@@ -172,7 +172,7 @@ Verb TraceLsVerb() {
                 JsonFlag()},
       .examples = {{"kerf trace ls logs", "every task with its last action and verdict"},
                    {"kerf trace ls logs --op swish --steps", "every step of one operator"}},
-      .run = Run};
+      .run = RunTraceLs};
 }
 
 }  // namespace kerf::cli

@@ -123,7 +123,7 @@ Result<std::vector<trace::Address>> Addresses(const std::string& text, Context& 
   return all;
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceReplay(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const std::vector<trace::Address> addresses,
                         Addresses(args.Positional(0), context));
   std::vector<Replayed> all;
@@ -152,7 +152,7 @@ Verb TraceReplayVerb() {
                      .help = "prompts that replace kerf's own, as in the run"},
                     JsonFlag()},
           .examples = {{"kerf trace replay kerf_logs/Task_abcdefgh", ""}},
-          .run = Run};
+          .run = RunTraceReplay};
 }
 
 }  // namespace kerf::cli

@@ -166,7 +166,7 @@ void Print(const Found& found, bool as_json, Context& context) {
   }
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceSearch(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(trace::SearchRequest request, RequestOf(args, context.clock));
   KERF_ASSIGN_OR_RETURN(const trace::SearchTarget target,
                         trace::FindSearchTarget(context.fs, args.Positional(0)));
@@ -237,7 +237,7 @@ Verb TraceSearchVerb() {
                     "failed verifications that speak of it"},
                    {"kerf trace search logs 'result:\"tl dot\"' --since 2h",
                     "recent results that call tl.dot"}},
-      .run = Run};
+      .run = RunTraceSearch};
 }
 
 }  // namespace kerf::cli

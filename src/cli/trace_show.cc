@@ -193,7 +193,7 @@ Result<int> PrintPart(Context& context, const Address& address, const std::vecto
   return NotFound("step " + std::to_string(address.step) + " has no " + part);
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunTraceShow(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Address address, trace::ResolveAddress(context.fs, args.Positional(0)));
   if (const auto step = args.GetNumber("--step")) address.step = *step;
   KERF_ASSIGN_OR_RETURN(const std::vector<trace::TaskSteps> tasks,
@@ -243,7 +243,7 @@ Verb TraceShowVerb() {
                        {"kerf trace show logs/swish:0:4", "step 4 of task 0, in full"},
                        {"kerf trace show logs/swish:0:4 --part reply",
                         "what the model sent, byte for byte"}},
-          .run = Run};
+          .run = RunTraceShow};
 }
 
 }  // namespace kerf::cli

@@ -182,7 +182,7 @@ Result<int> JudgeOne(const Args& args, Context& context) {
   return Show(verdict, args, context);
 }
 
-Result<int> Run(const Args& args, Context& context) {
+Result<int> RunVerify(const Args& args, Context& context) {
   if (args.Has("--stdin")) {
     if (!args.Positional(1).empty())
       return InvalidInput("--stdin and a candidate file do not go together");
@@ -261,7 +261,7 @@ Verb VerifyVerb() {
                 JsonFlag()},
       .examples = {{"kerf verify examples/tasks/softmax_torch.py softmax.cc", "a C++ candidate"},
                    {"kerf verify task.py kernel.cc --keep kept", "then: python3 kept/verify_*.py"}},
-      .run = Run};
+      .run = RunVerify};
 }
 
 }  // namespace kerf::cli

@@ -16,7 +16,7 @@
 namespace kerf::device {
 namespace {
 
-constexpr int64_t kMostDevices = 1024;
+constexpr int64_t kMostNpus = 1024;
 
 std::vector<std::string_view> Cells(std::string_view line) {
   line = Trim(line);
@@ -84,7 +84,7 @@ std::vector<Device> ParseNpuSmi(std::string_view text) {
     // Without a column for it, devices are numbered in the order of the table.
     const int64_t number =
         words.size() == 2 ? Number(words[1]).value_or(-1) : static_cast<int64_t>(devices.size());
-    if (number < 0 || number >= kMostDevices) continue;
+    if (number < 0 || number >= kMostNpus) continue;
     device.id.number = static_cast<int>(number);
     device.memory_bytes = LastTotal(cells[2]);
     // A virtual NPU may be listed once for each die of its chip.

@@ -20,7 +20,7 @@ struct NvmlMemory {
 
 constexpr unsigned kTextSize = 96;  // NVML_DEVICE_NAME_V2_BUFFER_SIZE and _UUID_V2_
 // More than any machine has; a broken library must not make us loop.
-constexpr unsigned kMostDevices = 1024;
+constexpr unsigned kMostCudaDevices = 1024;
 
 class Nvml {
  public:
@@ -150,7 +150,7 @@ ProbeResult ProbeCuda(const ProbeOptions& options) {
     result.why_none = "NVIDIA's driver is there, but it sees no GPU";
     return result;
   }
-  if (count > kMostDevices) {
+  if (count > kMostCudaDevices) {
     result.why_none = "NVML claims " + std::to_string(count) + " GPUs, which cannot be true";
     return result;
   }

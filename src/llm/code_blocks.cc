@@ -4,21 +4,10 @@
 #include <cctype>
 #include <optional>
 
+#include "llm/white_space.h"
+
 namespace kerf::llm {
 namespace {
-
-bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-std::string_view TrimLeft(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  return text;
-}
-
-std::string_view Trim(std::string_view text) {
-  text = TrimLeft(text);
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 struct Fence {
   char mark = '`';

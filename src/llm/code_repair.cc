@@ -10,13 +10,11 @@
 namespace kerf::llm {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
 void ReplaceAll(std::string& text, std::string_view from, std::string_view to) {
   if (text.find(from) == std::string::npos) return;
   std::string out;
   size_t start = 0;
-  for (size_t at = text.find(from); at != kNone; at = text.find(from, start)) {
+  for (size_t at = text.find(from); at != std::string_view::npos; at = text.find(from, start)) {
     out.append(text, start, at - start);
     out += to;
     start = at + from.size();
@@ -43,7 +41,7 @@ std::string ReplaceInvalid(std::string_view text) {
 // The code as one line with \n written out, because it was escaped twice. Outside of quotes a
 // backslash before an n is an error in C++ and in Python, so nothing right can look like that.
 bool IsEscapedTwice(std::string_view code) {
-  if (code.find('\n') != kNone) return false;
+  if (code.find('\n') != std::string_view::npos) return false;
   char quote = 0;
   for (size_t i = 0; i + 1 < code.size(); ++i) {
     if (code[i] == '\\') {
@@ -62,8 +60,9 @@ std::string Unescape(std::string_view code) {
   std::string out;
   for (size_t i = 0; i < code.size(); ++i) {
     const char next = i + 1 < code.size() ? code[i + 1] : 0;
-    const size_t index = code[i] == '\\' ? std::string_view("nrt\"\\").find(next) : kNone;
-    if (next == 0 || index == kNone) {
+    const size_t index =
+        code[i] == '\\' ? std::string_view("nrt\"\\").find(next) : std::string_view::npos;
+    if (next == 0 || index == std::string_view::npos) {
       out += code[i];
     } else {
       out += std::string_view("\n\r\t\"\\")[index];
@@ -75,7 +74,8 @@ std::string Unescape(std::string_view code) {
 
 // The whole code is one fenced block.
 bool StripFence(std::string& code) {
-  if (code.find("```") == kNone && code.find("~~~") == kNone) return false;
+  if (code.find("```") == std::string_view::npos && code.find("~~~") == std::string_view::npos)
+    return false;
   const size_t first = code.find_first_not_of(" \t\r\n");
   if (code.compare(first, 3, "```") != 0 && code.compare(first, 3, "~~~") != 0) return false;
   Markdown markdown = ParseMarkdown(code);
@@ -89,7 +89,8 @@ bool StripFence(std::string& code) {
 // "#include &lt;cmath&gt;": without a single '<' of its own, the code went through something that
 // writes HTML.
 bool UnescapeHtml(std::string& code) {
-  if (code.find("&lt;") == kNone || code.find('<') != kNone) return false;
+  if (code.find("&lt;") == std::string_view::npos || code.find('<') != std::string_view::npos)
+    return false;
   ReplaceAll(code, "&lt;", "<");
   ReplaceAll(code, "&gt;", ">");
   ReplaceAll(code, "&quot;", "\"");
@@ -106,7 +107,7 @@ std::string CleanText(std::string_view text, std::vector<std::string>& repairs) 
     repairs.emplace_back("byte order mark removed");
   }
   std::string out(text);
-  if (out.find('\0') != kNone) {
+  if (out.find('\0') != std::string_view::npos) {
     out.erase(std::remove(out.begin(), out.end(), '\0'), out.end());
     repairs.emplace_back("NUL bytes removed");
   }
@@ -123,7 +124,7 @@ void RepairCode(std::string& code, std::vector<std::string>& repairs) {
     repairs.emplace_back("code that was escaped twice unescaped");
   }
   if (StripFence(code)) repairs.emplace_back("a fence around the code in the JSON removed");
-  if (code.find('\r') != kNone) {
+  if (code.find('\r') != std::string_view::npos) {
     ReplaceAll(code, "\r\n", "\n");
     ReplaceAll(code, "\r", "\n");
     repairs.emplace_back("line ends changed to LF");
@@ -141,9 +142,11 @@ std::string FindElision(std::string_view code) {
     code.remove_prefix(std::min(end + 1, code.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
     if (!line.starts_with("//") && !line.starts_with('#') && !line.starts_with("/*")) continue;
-    if (line.find("...") == kNone && line.find("\xE2\x80\xA6") == kNone) continue;
+    if (line.find("...") == std::string_view::npos &&
+        line.find("\xE2\x80\xA6") == std::string_view::npos)
+      continue;
     for (const std::string_view phrase : kPhrases) {
-      if (line.find(phrase) != kNone) return std::string(line);
+      if (line.find(phrase) != std::string_view::npos) return std::string(line);
     }
   }
   return "";

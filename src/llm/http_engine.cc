@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "llm/curl_library.h"
+#include "llm/white_space.h"
 
 namespace kerf::llm {
 namespace {
@@ -25,13 +26,6 @@ double SecondsSince(Time start) {
 Time AfterSeconds(Time start, double seconds) {
   return start + std::chrono::duration_cast<SteadyClock::duration>(
                      std::chrono::duration<double>(std::min(seconds, 1e7)));
-}
-
-std::string_view TrimRight(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
-    text.remove_suffix(1);
-  }
-  return text;
 }
 
 // One request under way.

@@ -36,6 +36,8 @@ struct Sampling {
   std::string reasoning_effort;
 };
 
+struct Attempt;
+
 struct Request {
   std::string agent;  // AIKG's key of who asks: "aul_designer", "coder_fix", "conductor_check"
   std::string owner;  // for the ledger and messages: "relu/0"
@@ -47,7 +49,7 @@ struct Request {
   int64_t round = 0;  // how many times this action was asked for before in this task
   // Called for each try when it ends, failed ones too: an Error carries no attempts. From any
   // thread, before `done`.
-  std::function<void(const struct Attempt&)> on_attempt;
+  std::function<void(const Attempt&)> on_attempt;
   // Called when the next try must wait for some seconds, with the reason. From any thread.
   std::function<void(double seconds, const std::string& why)> on_wait;
 };

@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "llm/white_space.h"
 
 namespace kerf::llm {
 namespace {
@@ -35,12 +36,6 @@ double UnitSeconds(std::string_view& text) {
     return unit.seconds;
   }
   return 0;
-}
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
 }
 
 std::optional<double> RetryAfter(const HttpHeaders& headers, int64_t wall_nanos) {

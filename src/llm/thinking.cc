@@ -3,27 +3,15 @@
 #include <array>
 #include <cctype>
 
+#include "llm/white_space.h"
+
 namespace kerf::llm {
 namespace {
-
-constexpr size_t kNone = std::string_view::npos;
 
 struct Tag {
   std::string_view open, close;
 };
 constexpr std::array<Tag, 2> kTags = {Tag{"<think>", "</think>"}, Tag{"<thinking>", "</thinking>"}};
-
-bool IsSpace(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
-
-std::string_view TrimLeft(std::string_view text) {
-  while (!text.empty() && IsSpace(text.front())) text.remove_prefix(1);
-  return text;
-}
-
-std::string_view TrimRight(std::string_view text) {
-  while (!text.empty() && IsSpace(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 // Only white space between it and the start of its line.
 bool BeginsLine(std::string_view text, size_t at) {
@@ -32,10 +20,10 @@ bool BeginsLine(std::string_view text, size_t at) {
 }
 
 size_t FindAtLine(std::string_view text, std::string_view tag) {
-  for (size_t at = text.find(tag); at != kNone; at = text.find(tag, at + 1)) {
+  for (size_t at = text.find(tag); at != std::string_view::npos; at = text.find(tag, at + 1)) {
     if (BeginsLine(text, at)) return at;
   }
-  return kNone;
+  return std::string_view::npos;
 }
 
 void AddReasoning(SplitText& split, std::string_view part) {
@@ -58,7 +46,7 @@ std::string_view DropLoneClose(std::string_view rest, SplitText& split) {
   if (start.starts_with('{') || start.starts_with("```")) return rest;
   for (const Tag& tag : kTags) {
     const size_t close = rest.find(tag.close);
-    if (close == kNone || rest.find(tag.open) < close) continue;
+    if (close == std::string_view::npos || rest.find(tag.open) < close) continue;
     if (!BeginsLine(rest, close) && !EndsLine(rest, close + tag.close.size())) continue;
     AddReasoning(split, rest.substr(0, close));
     return TrimLeft(rest.substr(close + tag.close.size()));
@@ -74,7 +62,7 @@ SplitText SplitThinking(std::string_view reply) {
   bool found = rest.size() != reply.size();
   while (true) {
     const Tag* first = nullptr;
-    size_t at = kNone;
+    size_t at = std::string_view::npos;
     for (const Tag& tag : kTags) {
       const size_t here = FindAtLine(rest, tag.open);
       if (here < at) {
@@ -87,8 +75,8 @@ SplitText SplitThinking(std::string_view reply) {
     split.text += rest.substr(0, at);
     const size_t begin = at + first->open.size();
     const size_t close = rest.find(first->close, begin);
-    split.open = close == kNone;
-    AddReasoning(split, rest.substr(begin, split.open ? kNone : close - begin));
+    split.open = close == std::string_view::npos;
+    AddReasoning(split, rest.substr(begin, split.open ? std::string_view::npos : close - begin));
     rest = split.open ? std::string_view() : rest.substr(close + first->close.size());
     if (TrimLeft(split.text).empty()) {
       split.text.clear();

@@ -23,7 +23,7 @@ namespace kerf::sandbox {
 namespace {
 
 constexpr const char* kRoot = "/sys/fs/cgroup";
-constexpr const char* kPrefix = "kerf-";
+constexpr const char* kGroupPrefix = "kerf-";
 
 bool IsType(const std::string& path, long magic) {
   struct statfs info {};
@@ -68,7 +68,7 @@ std::string OwnGroup(const std::string& controller) {
 
 std::string NewName() {
   static std::atomic<int> count{0};  // makes names unique within the process, nothing else
-  return kPrefix + std::to_string(::getpid()) + "-" + std::to_string(count++);
+  return kGroupPrefix + std::to_string(::getpid()) + "-" + std::to_string(count++);
 }
 
 void RemoveGroup(const std::string& path) {
@@ -81,8 +81,8 @@ void RemoveStale(const std::string& root) {
   DIR* dir = ::opendir(root.c_str());
   if (dir == nullptr) return;
   while (const dirent* entry = ::readdir(dir)) {
-    if (std::strncmp(entry->d_name, kPrefix, std::strlen(kPrefix)) != 0) continue;
-    const long owner = std::strtol(entry->d_name + std::strlen(kPrefix), nullptr, 10);
+    if (std::strncmp(entry->d_name, kGroupPrefix, std::strlen(kGroupPrefix)) != 0) continue;
+    const long owner = std::strtol(entry->d_name + std::strlen(kGroupPrefix), nullptr, 10);
     if (owner > 0 && ::kill(static_cast<pid_t>(owner), 0) != 0 && errno == ESRCH) {
       ::rmdir((root + "/" + entry->d_name).c_str());
     }

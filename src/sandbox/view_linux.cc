@@ -28,9 +28,9 @@ bool SetAttributes(const char* path, uint64_t attributes, unsigned flags) {
 }
 
 void FdPath(int fd, char* out) {
-  constexpr char kPrefix[] = "/proc/self/fd/";
-  std::memcpy(out, kPrefix, sizeof kPrefix - 1);
-  out += sizeof kPrefix - 1;
+  constexpr char kOpenFiles[] = "/proc/self/fd/";
+  std::memcpy(out, kOpenFiles, sizeof kOpenFiles - 1);
+  out += sizeof kOpenFiles - 1;
   char digits[12];
   int count = 0;
   do {

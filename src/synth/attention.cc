@@ -13,7 +13,7 @@
 namespace kerf::synth {
 namespace {
 
-constexpr int kMostNodes = 80;  // of what becomes of a score: it is computed for each of them
+constexpr int kMostScoreNodes = 80;  // of what becomes of a score: it is computed for each of them
 constexpr int kBatch = 0, kQuery = 1, kKey = 2, kDepth = 3, kColumn = 4, kDigits = 5;
 
 struct Match {
@@ -114,7 +114,7 @@ class Finder {
       weight = weight->args[2];
     }
     const ExprPtr x = Exponent(weight, parts.keys);
-    if (x == nullptr || ExprSize(x) > kMostNodes) return false;
+    if (x == nullptr || ExprSize(x) > kMostScoreNodes) return false;
     match.scores = ScoresOf(x, made);
     if (match.scores < 0) return false;
     const Tensor& scores = tensor(match.scores);

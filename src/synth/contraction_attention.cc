@@ -12,7 +12,7 @@ namespace {
 
 using Values = std::map<std::string, std::string>;
 
-constexpr const char* kText = R"(
+constexpr const char* kAttentionText = R"(
 namespace @NAME@_parts {
 
 using Sum = @SUM@;
@@ -294,7 +294,7 @@ Result<std::string> EmitAttention(const AttentionSpec& spec, const std::string& 
                       static_cast<double>(spec.depth + spec.value_depth);
   values["MOST_THREADS"] = Number(std::clamp<int64_t>(static_cast<int64_t>(work / 5e5), 1, 1024));
   const bool empty = batch * spec.queries * spec.keys * spec.value_depth == 0;
-  return Fill(empty ? kNoKeys : kText, values);
+  return Fill(empty ? kNoKeys : kAttentionText, values);
 }
 
 }  // namespace kerf::synth

@@ -374,7 +374,7 @@ for (int phase = 0; phase < kPhases; ++phase) {
   for (int64_t filter = 0; filter < kGroups * kFilters; ++filter) PackWeight(weight, phase, filter, packed);
 })";
 
-constexpr const char* kNothing = R"(
+constexpr const char* kNothingOfConv = R"(
 // The convolution has no output.
 static void @NAME@(@INPUT@, @WEIGHT_POINTER@@DECLARED@, int threads) {}
 )";
@@ -580,7 +580,7 @@ Result<std::string> EmitConv(const ConvSpec& spec, const std::string& function_n
   const Values values = CommonValues(spec, function_name, epilogue);
   int64_t outputs = spec.batch * spec.out_channels;
   for (int i = 0; i < spec.dims; ++i) outputs *= std::max<int64_t>(spec.OutputSize(i), 0);
-  if (outputs == 0) return Fill(kNothing, values);
+  if (outputs == 0) return Fill(kNothingOfConv, values);
   if (IsPointwise(spec)) return EmitPointwise(spec, function_name, epilogue, target);
   return EmitBlocks(spec, values, target);
 }

@@ -50,7 +50,7 @@ FormValues CommonValues(const MatmulSpec& spec, const std::string& name, const E
 
 // ---- forms without sums
 
-constexpr const char* kElementwise = R"(
+constexpr const char* kElementwiseMatmul = R"(
 namespace @NAME@_parts {
 
 using Sum = @SUM@;
@@ -78,10 +78,10 @@ static void @NAME@(@A@, @B@@DECLARED@, int threads) {
 std::string EmitElementwise(FormValues values, const std::string& value, const std::string& why) {
   values["VALUE"] = value;
   values["WHY"] = why;
-  return Fill(kElementwise, values);
+  return Fill(kElementwiseMatmul, values);
 }
 
-constexpr const char* kNothing = R"(
+constexpr const char* kNothingOfMatmul = R"(
 // The product has no element.
 static void @NAME@(@A@, @B@@DECLARED@, int threads) {}
 )";
@@ -279,7 +279,7 @@ std::string EmitMatmulForm(const MatmulSpec& spec, const std::string& function_n
   const FormValues values = CommonValues(spec, function_name, epilogue);
   switch (form) {
     case MatmulForm::kNothing:
-      return Fill(kNothing, values);
+      return Fill(kNothingOfMatmul, values);
     case MatmulForm::kZero:
       return EmitElementwise(values, "0", "A sum without terms is zero.");
     case MatmulForm::kDiagonal: {

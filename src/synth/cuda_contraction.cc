@@ -18,7 +18,7 @@
 namespace kerf::synth {
 namespace {
 
-constexpr const char* kPrelude = R"(#include <cuda_runtime.h>
+constexpr const char* kCudaPrelude = R"(#include <cuda_runtime.h>
 
 #include <cstdint>
 
@@ -250,7 +250,7 @@ static cudaError_t @NAME@(@A@, @B@@DECLARED@, cudaStream_t stream) {
 }
 )";
 
-constexpr const char* kElementwise = R"(
+constexpr const char* kCudaElementwise = R"(
 // @WHY@
 __global__ void __launch_bounds__(256) @NAME@_kernel(@A@, @B@@DECLARED@) {
   using Sum = @SUM@;
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(256) @NAME@_kernel(@A@, @B@@DECLARED@) {
 }
 )";
 
-constexpr const char* kNothing = R"(
+constexpr const char* kCudaNothing = R"(
 // The product has no element.
 static cudaError_t @NAME@(@A@, @B@@DECLARED@, cudaStream_t stream) { return cudaSuccess; }
 )";
@@ -338,7 +338,7 @@ std::string EmitElementwise(const MatmulSpec& spec, CudaValues values, const std
   values["WHY"] = why;
   values["BLOCKS"] = Number(CeilDiv(Product(spec.batch) * spec.m * spec.n, 256));
   values["THREADS"] = "256";
-  return Fill(std::string(kElementwise) + kNarrowLaunch, values);
+  return Fill(std::string(kCudaElementwise) + kNarrowLaunch, values);
 }
 
 std::string EmitDiagonal(const MatmulSpec& spec, const CudaValues& values) {
@@ -391,7 +391,7 @@ CudaValues CudaMatmulValues(const MatmulSpec& spec, const std::string& name,
 std::string CudaContractionPrelude(const std::string& functions, const CudaTarget& target) {
   const bool tensor_cores = functions.find("kerf_load_matrices") != std::string::npos ||
                             functions.find("kerf_load_transposed") != std::string::npos;
-  return std::string(kPrelude) + (tensor_cores ? TensorCorePrelude(target) : "");
+  return std::string(kCudaPrelude) + (tensor_cores ? TensorCorePrelude(target) : "");
 }
 
 Result<std::string> EmitCudaMatmul(const MatmulSpec& spec, const std::string& function_name,
@@ -402,7 +402,7 @@ Result<std::string> EmitCudaMatmul(const MatmulSpec& spec, const std::string& fu
   const MatmulForm form = ChooseMatmulForm(spec);
   switch (form) {
     case MatmulForm::kNothing:
-      return Fill(kNothing, values);
+      return Fill(kCudaNothing, values);
     case MatmulForm::kZero:
       return EmitElementwise(spec, values, "0", "A sum without terms is zero.");
     case MatmulForm::kDiagonal:

@@ -9,23 +9,23 @@
 namespace kerf::synth {
 namespace {
 
-struct Sizes {
+struct ConvSizes {
   std::vector<int64_t> input, output, kernel, stride, padding, dilation;
 };
 
-Sizes SizesOf(const ConvSpec& spec) {
+ConvSizes SizesOf(const ConvSpec& spec) {
   const auto head = [&](const std::array<int64_t, 3>& all) {
     return std::vector<int64_t>(all.begin(), all.begin() + spec.dims);
   };
-  Sizes sizes{head(spec.input),   {}, head(spec.kernel), head(spec.stride), head(spec.padding),
-              head(spec.dilation)};
+  ConvSizes sizes{head(spec.input),   {}, head(spec.kernel), head(spec.stride), head(spec.padding),
+                  head(spec.dilation)};
   for (int i = 0; i < spec.dims; ++i)
     sizes.output.push_back(std::max<int64_t>(spec.OutputSize(i), 0));
   return sizes;
 }
 
 // Text of one element of the columns. A lambda, because it has conditions and intermediate values.
-std::string ColumnText(const ConvSpec& spec, const Sizes& sizes, const std::string& batch,
+std::string ColumnText(const ConvSpec& spec, const ConvSizes& sizes, const std::string& batch,
                        const std::string& term, const std::string& position) {
   const int64_t taps = Product(sizes.kernel);
   const int64_t channels = spec.in_channels / spec.groups;
@@ -60,7 +60,7 @@ std::string ColumnText(const ConvSpec& spec, const Sizes& sizes, const std::stri
 Result<std::string> EmitCudaConv(const ConvSpec& spec, const std::string& function_name,
                                  const Epilogue& epilogue, const CudaTarget& target) {
   KERF_RETURN_IF_ERROR(CheckConv(spec));
-  const Sizes sizes = SizesOf(spec);
+  const ConvSizes sizes = SizesOf(spec);
   const int64_t taps = Product(sizes.kernel);
   const int64_t channels = spec.in_channels / spec.groups;
   const int64_t filters = spec.out_channels / spec.groups;

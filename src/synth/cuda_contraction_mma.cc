@@ -115,7 +115,7 @@ __device__ __forceinline__ void kerf_multiply_bfloat(float (&sums)[4], const uns
 }
 )";
 
-constexpr const char* kText = R"(
+constexpr const char* kMmaText = R"(
 namespace @NAME@_parts {
 
 using Sum = float;
@@ -354,7 +354,7 @@ std::string EmitTensorCores(const MatmulSpec& spec, CudaValues values, const Cud
   values["COPY_A"] = CopyText(spec, spec.a, a, true);
   values["COPY_B"] = CopyText(spec, spec.b, b, false);
   SetFragments(a, b, values);
-  return Fill(kText, values);
+  return Fill(kMmaText, values);
 }
 
 }  // namespace kerf::synth

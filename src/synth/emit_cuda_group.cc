@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "synth/contraction_text.h"
 #include "synth/emit_cuda_writer.h"
 #include "synth/stage.h"
 
@@ -12,21 +13,13 @@ namespace {
 
 constexpr int kElementThreads = 256;
 
-int64_t Turns(const std::vector<Loop>& loops) {
-  int64_t turns = 1;
-  for (const Loop& loop : loops) turns *= loop.extent;
-  return turns;
-}
-
-std::string Number(int64_t value) { return std::to_string(value); }
-
 class CudaGroupEmitter : public CudaWriter {
  public:
   CudaGroupEmitter(const CudaContext& context, int group)
       : CudaWriter(context, group),
         team_(context.teams[static_cast<size_t>(group)]),
         int_(context.index_type),
-        turns_(Turns(group_.outer)) {}
+        turns_(LoopTurns(group_.outer)) {}
 
   CudaFunction Run(const std::string& function) {
     CudaFunction made;
@@ -469,7 +462,7 @@ class CudaGroupEmitter : public CudaWriter {
 
   // A loop over `loops` that the threads of the team share.
   void OpenShared(const std::vector<Loop>& loops) {
-    const int64_t total = Turns(loops);
+    const int64_t total = LoopTurns(loops);
     if (loops.size() == 1) {
       const std::string& var = vars_[loops[0].var];
       code_.Open("for (" + int_ + " " + var + " = rank; " + var + " < " + Number(total) + "; " +
@@ -485,7 +478,7 @@ class CudaGroupEmitter : public CudaWriter {
 
   // All turns of a pass, each by one thread of the team.
   void EmitSharedTurns(const Pass& pass, const std::vector<Loop>& loops) {
-    const int64_t total = Turns(loops);
+    const int64_t total = LoopTurns(loops);
     const bool whole = loops.size() == pass.loops.size();
     const int pack = whole && loops.size() == 1 && row_pack_ > 1 ? row_pack_ : 1;
     const bool unrolled = whole && Unrolled(pass);
@@ -594,7 +587,7 @@ class CudaGroupEmitter : public CudaWriter {
     }
     const std::vector<Loop> kept = Slice(pass.loops, 0, pass.kept);
     const std::vector<Loop> reduced = Slice(pass.loops, pass.kept, pass.loops.size());
-    if (!kept.empty() && (Turns(reduced) <= 32 || Turns(kept) >= team_.threads)) {
+    if (!kept.empty() && (LoopTurns(reduced) <= 32 || LoopTurns(kept) >= team_.threads)) {
       OpenShared(kept);
       DeclareAccumulators(pass);
       for (const Loop& loop : reduced) OpenLoop(loop);

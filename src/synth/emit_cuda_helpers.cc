@@ -16,7 +16,7 @@ struct CudaHelper {
 };
 
 // A helper may call those above it.
-constexpr CudaHelper kHelpers[] = {
+constexpr CudaHelper kCudaHelpers[] = {
     {"max_nan", R"(// The larger one; NaN wins, as in torch.
 template <typename T>
 __device__ inline T max_nan(T a, T b) {
@@ -338,7 +338,7 @@ __device__ inline T team_scan(T value, T& carry, T* parts, Join join) {
 )"},
 };
 
-bool Calls(std::string_view text, std::string_view name) {
+bool CudaCalls(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const char after = at + name.size() < text.size() ? text[at + name.size()] : ' ';
     const char before = at > 0 ? text[at - 1] : ' ';
@@ -352,23 +352,23 @@ bool Calls(std::string_view text, std::string_view name) {
 }  // namespace
 
 std::string CudaHelperText(const std::set<std::string>& names) {
-  constexpr size_t kCount = std::size(kHelpers);
+  constexpr size_t kCount = std::size(kCudaHelpers);
   std::vector<bool> wanted(kCount, false);
   for (const std::string& name : names) {
-    const auto* at = std::find_if(std::begin(kHelpers), std::end(kHelpers),
+    const auto* at = std::find_if(std::begin(kCudaHelpers), std::end(kCudaHelpers),
                                   [&](const CudaHelper& helper) { return helper.name == name; });
-    KERF_CHECK(at != std::end(kHelpers), "emitted code calls a helper that exists");
-    wanted[static_cast<size_t>(at - std::begin(kHelpers))] = true;
+    KERF_CHECK(at != std::end(kCudaHelpers), "emitted code calls a helper that exists");
+    wanted[static_cast<size_t>(at - std::begin(kCudaHelpers))] = true;
   }
   for (size_t i = kCount; i-- > 0;) {
     if (!wanted[i]) continue;
     for (size_t k = 0; k < i; ++k) {
-      if (Calls(kHelpers[i].text, kHelpers[k].name)) wanted[k] = true;
+      if (CudaCalls(kCudaHelpers[i].text, kCudaHelpers[k].name)) wanted[k] = true;
     }
   }
   std::string text;
   for (size_t i = 0; i < kCount; ++i) {
-    if (wanted[i]) text += std::string(kHelpers[i].text) + "\n";
+    if (wanted[i]) text += std::string(kCudaHelpers[i].text) + "\n";
   }
   return text;
 }

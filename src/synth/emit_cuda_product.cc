@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "synth/contraction_text.h"
 #include "synth/stage.h"
 
 namespace kerf::synth {
@@ -9,17 +10,9 @@ namespace {
 
 constexpr int64_t kFillingBlocks = 132;
 
-std::string Number(int64_t value) { return std::to_string(value); }
-
 constexpr CudaTile kTiles[] = {{128, 128, 16, 2, 2}, {64, 64, 16, 1, 1}, {32, 32, 16, 1, 1}};
 
 }  // namespace
-
-int64_t LoopTurns(const std::vector<Loop>& loops) {
-  int64_t turns = 1;
-  for (const Loop& loop : loops) turns *= loop.extent;
-  return turns;
-}
 
 std::optional<CudaFunction> ProductEmitter::Run(const std::string& function) {
   if (!Understand()) return std::nullopt;

@@ -94,6 +94,4 @@ class ProductEmitter : public CudaWriter {
   std::map<std::string, bool> along_;
 };
 
-int64_t LoopTurns(const std::vector<Loop>& loops);
-
 }  // namespace kerf::synth

@@ -1,6 +1,8 @@
 // Algorithms that are no loops over independent elements: sorting in shared memory, scattering.
 #include <algorithm>
 
+#include "synth/contraction_text.h"
+
 #include "synth/emit_cuda_writer.h"
 
 namespace kerf::synth {
@@ -8,8 +10,6 @@ namespace {
 
 constexpr int64_t kLongestSort = 4096;  // keys and places of a row in 48 KB
 constexpr int64_t kMostInOrder = 1 << 16;
-
-std::string Number(int64_t value) { return std::to_string(value); }
 
 class CudaSpecialEmitter {
  public:

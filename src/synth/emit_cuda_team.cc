@@ -11,12 +11,6 @@ constexpr int64_t kManyTurns = 1 << 17;     // threads that fill a large GPU
 constexpr int64_t kSharedBytes = 40 << 10;  // of the 48 KB that need no asking
 constexpr int64_t kLocalElements = 64;      // of a thread's own arrays
 
-int64_t Turns(const std::vector<Loop>& loops) {
-  int64_t turns = 1;
-  for (const Loop& loop : loops) turns *= loop.extent;
-  return turns;
-}
-
 int PowerOfTwo(int64_t value, int least, int most) {
   int power = least;
   while (power < most && power < value) power *= 2;
@@ -49,10 +43,10 @@ CudaTeam RowTeam(int64_t turns, int64_t longest) {
 }
 
 CudaTeam ChooseTeam(const Plan& plan, const Group& group) {
-  const int64_t turns = Turns(group.outer);
+  const int64_t turns = LoopTurns(group.outer);
   int64_t longest = 0;
   for (const Pass& pass : group.passes) {
-    if (!pass.loops.empty()) longest = std::max(longest, Turns(pass.loops));
+    if (!pass.loops.empty()) longest = std::max(longest, LoopTurns(pass.loops));
   }
   if (longest <= 1) return {};
   return group.lane >= 0 ? ColumnTeam(turns, longest, HasScan(plan, group))
@@ -82,7 +76,7 @@ int64_t MostSteps(const CudaTeam& team) { return team.threads >= 1024 ? 16 : 32;
 int64_t RowLength(const Group& group) {
   int64_t length = 0;
   for (const Pass& pass : group.passes)
-    length = std::max(length, pass.loops.empty() ? 0 : Turns(pass.loops));
+    length = std::max(length, pass.loops.empty() ? 0 : LoopTurns(pass.loops));
   return length;
 }
 
@@ -96,7 +90,7 @@ bool SharesRow(const Plan& plan, const Pass& pass, int64_t row_length) {
   for (const Statement& s : pass.statements) {
     if (plan.program.tensors[static_cast<size_t>(s.tensor)].kind == TensorKind::kScan) return false;
   }
-  return !pass.loops.empty() && Turns(pass.loops) == row_length &&
+  return !pass.loops.empty() && LoopTurns(pass.loops) == row_length &&
          (pass.kept == 0 || pass.kept == pass.loops.size());
 }
 

@@ -3,18 +3,17 @@
 // cores (kerf's CPU emulation) the same kernel has a plain loop.
 #include <algorithm>
 
+#include "synth/contraction_text.h"
 #include "synth/emit_cuda_product.h"
 #include "synth/stage.h"
 
 namespace kerf::synth {
 namespace {
 
-constexpr int kTile = 128;     // rows and columns of a block's tile
-constexpr int kDepth = 32;     // terms of a step
-constexpr int kThreads = 128;  // four warps, each with 64 x 64 results
-constexpr int kPack = 8;       // halves in 16 bytes
-
-std::string Number(int64_t value) { return std::to_string(value); }
+constexpr int kTensorTile = 128;  // rows and columns of a block's tile
+constexpr int kTensorDepth = 32;  // terms of a step
+constexpr int kThreads = 128;     // four warps, each with 64 x 64 results
+constexpr int kPack = 8;          // halves in 16 bytes
 
 }  // namespace
 
@@ -56,9 +55,9 @@ CudaFunction ProductEmitter::RunHalves(const std::string& function) {
       "them, 32 terms at a time; the next ones are copied meanwhile.");
   code_.Open("__global__ void __launch_bounds__(" + Number(kThreads) + ") " + function + "(" +
              Parameters() + ")");
-  code_.Line("constexpr int kRows = 128, kCols = 128, kDepth = 32;");
+  code_.Line("constexpr int kRows = 128, kCols = 128, kTensorDepth = 32;");
   code_.Line("const int thread = threadIdx.x;");
-  EmitBlock(kTile, kTile);
+  EmitBlock(kTensorTile, kTensorTile);
   EmitFinish();
   code_.Line("#if defined(__CUDA_ARCH__)");
   EmitSource("left", left_, rows_, "row");
@@ -70,12 +69,12 @@ CudaFunction ProductEmitter::RunHalves(const std::string& function) {
                       : "Across, as it lies in memory; eight halves more keep rows in different "
                         "banks.");
     code_.Line("__shared__ Pack<" + half + ", 8> " + word + "[2]" +
-               (along_[word] ? "[128][kDepth / 8 + 1];" : "[kDepth][128 / 8 + 1];"));
+               (along_[word] ? "[128][kTensorDepth / 8 + 1];" : "[kTensorDepth][128 / 8 + 1];"));
   }
   EmitMma();
   code_.Line("#else");
-  EmitTerm("left", left_, rows_, "row", kTile);
-  EmitTerm("right", right_, cols_, "col", kTile);
+  EmitTerm("left", left_, rows_, "row", kTensorTile);
+  EmitTerm("right", right_, cols_, "col", kTensorTile);
   code_.Open("for (int n = thread; n < kRows * kCols; n += " + Number(kThreads) + ")");
   code_.Line("const " + int_ + " row = row0 + n / kCols, col = col0 + n % kCols;");
   code_.Line("float sum = 0.0f;");
@@ -85,14 +84,14 @@ CudaFunction ProductEmitter::RunHalves(const std::string& function) {
   code_.Close();
   code_.Line("#endif");
   code_.Close();
-  return Made(function, kTile, kTile, kThreads);
+  return Made(function, kTensorTile, kTensorTile, kThreads);
 }
 
 void ProductEmitter::EmitFinish() {
   code_.Open("const auto finish = [&](" + int_ + " row, " + int_ + " col, float total)");
   std::string outside;
-  if (LoopTurns(rows_) % kTile != 0) outside = "row >= " + Number(LoopTurns(rows_));
-  if (LoopTurns(cols_) % kTile != 0)
+  if (LoopTurns(rows_) % kTensorTile != 0) outside = "row >= " + Number(LoopTurns(rows_));
+  if (LoopTurns(cols_) % kTensorTile != 0)
     outside += (outside.empty() ? "" : " || ") + ("col >= " + Number(LoopTurns(cols_)));
   if (!outside.empty()) code_.Line("if (" + outside + ") return;");
   Decode("row", rows_, "r");
@@ -110,8 +109,9 @@ void ProductEmitter::EmitSource(const std::string& word, const CudaFactor& facto
   const int64_t lines = LoopTurns(loops);
   const int64_t depth = LoopTurns(depth_);
   std::string inside;
-  if (lines % kTile != 0) inside = line + " < " + Number(lines);
-  if (depth % kDepth != 0) inside += (inside.empty() ? "" : " && ") + ("k < " + Number(depth));
+  if (lines % kTensorTile != 0) inside = line + " < " + Number(lines);
+  if (depth % kTensorDepth != 0)
+    inside += (inside.empty() ? "" : " && ") + ("k < " + Number(depth));
   if (!inside.empty())
     code_.Line("if (!(" + inside + ")) return copy_pack(to, " + name(id) + ", false);");
   Decode(line, loops, line.substr(0, 1));
@@ -125,9 +125,9 @@ void ProductEmitter::EmitSource(const std::string& word, const CudaFactor& facto
 void ProductEmitter::EmitCopies(const std::string& word) {
   const std::string from = word == "left" ? "row0" : "col0";
   code_.Line("#pragma unroll");
-  code_.Open("for (int n = thread; n < 128 * kDepth / 8; n += " + Number(kThreads) + ")");
+  code_.Open("for (int n = thread; n < 128 * kTensorDepth / 8; n += " + Number(kThreads) + ")");
   if (along_[word]) {
-    code_.Line("const int line = n / (kDepth / 8), pack = n % (kDepth / 8);");
+    code_.Line("const int line = n / (kTensorDepth / 8), pack = n % (kTensorDepth / 8);");
     code_.Line("copy_" + word + "(&" + word + "[stage][line][pack], " + from +
                " + line, k0 + pack * 8);");
   } else {
@@ -151,12 +151,12 @@ void ProductEmitter::EmitMma() {
   code_.Line("float sum[4][8][4] = {};");
   code_.Line("copy(0, 0);");
   code_.Line("int stage = 0;");
-  code_.Open("for (" + int_ + " k0 = 0; k0 < " + depth + "; k0 += kDepth)");
+  code_.Open("for (" + int_ + " k0 = 0; k0 < " + depth + "; k0 += kTensorDepth)");
   code_.Line("asm volatile(\"cp.async.wait_group 0;\");");
   code_.Line("__syncthreads();");
-  code_.Line("if (k0 + kDepth < " + depth + ") copy(1 - stage, k0 + kDepth);");
+  code_.Line("if (k0 + kTensorDepth < " + depth + ") copy(1 - stage, k0 + kTensorDepth);");
   code_.Line("#pragma unroll");
-  code_.Open("for (int deep = 0; deep < kDepth; deep += 16)");
+  code_.Open("for (int deep = 0; deep < kTensorDepth; deep += 16)");
   code_.Line("unsigned a[4][4], b[4][4];");
   code_.Line("#pragma unroll");
   code_.Open("for (int i = 0; i < 4; ++i)");

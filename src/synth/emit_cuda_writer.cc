@@ -9,7 +9,7 @@ namespace kerf::synth {
 namespace {
 
 // Terms that float32 partial sums may have before they go over to float64 (docs/synth.md).
-constexpr int64_t kLongSum = 32768;
+constexpr int64_t kCudaLongSum = 32768;
 
 std::string OneLine(const std::string& text) {
   const size_t first = text.find_first_not_of(" \t");
@@ -125,7 +125,7 @@ DType CudaWriter::AccumulatorType(const Statement& s) const {
   const Tensor& t = tensor(s.tensor);
   const bool joins = t.combine == Combine::kSum || (Scans(s) && t.combine == Combine::kProd);
   if (!joins || s.value->type != DType::kFloat32) return s.value->type;
-  return Scans(s) || t.wide || t.terms() > kLongSum ? DType::kFloat64 : DType::kFloat32;
+  return Scans(s) || t.wide || t.terms() > kCudaLongSum ? DType::kFloat64 : DType::kFloat32;
 }
 
 std::string CudaWriter::JoinText(Combine combine, DType type, const std::string& a,

@@ -140,9 +140,9 @@ class ModuleEmitter {
     const Tensor& t = tensor(id);
     std::string bytes;
     for (const char c : t.source.bytes) {
-      static constexpr char kDigits[] = "0123456789abcdef";
-      bytes += kDigits[static_cast<unsigned char>(c) >> 4];
-      bytes += kDigits[static_cast<unsigned char>(c) & 15];
+      static constexpr char kHexDigits[] = "0123456789abcdef";
+      bytes += kHexDigits[static_cast<unsigned char>(c) >> 4];
+      bytes += kHexDigits[static_cast<unsigned char>(c) & 15];
     }
     code.Line("# A tensor the reference makes itself.");
     if (t.numel() == 0) {

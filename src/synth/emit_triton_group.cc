@@ -5,31 +5,24 @@
 
 #include <algorithm>
 
+#include "synth/contraction_text.h"
 #include "synth/emit_triton_writer.h"
 #include "synth/stage.h"
 
 namespace kerf::synth {
 namespace {
 
-constexpr int64_t kElements = 4096;    // of a block
-constexpr int64_t kColumns = 32;       // outer elements in a block that reads along them
-constexpr int64_t kTile = 64;          // rows and columns of a product's block
-constexpr int64_t kDepth = 32;         // of a product, at a time
-constexpr int64_t kLongSum = 1 << 15;  // terms from which on sums are kept in float64
+constexpr int64_t kElements = 4096;          // of a block
+constexpr int64_t kColumns = 32;             // outer elements in a block that reads along them
+constexpr int64_t kTritonTile = 64;          // rows and columns of a product's block
+constexpr int64_t kTritonDepth = 32;         // of a product, at a time
+constexpr int64_t kTritonLongSum = 1 << 15;  // terms from which on sums are kept in float64
 
 int64_t PowerOfTwo(int64_t at_least) {
   int64_t power = 1;
   while (power < at_least) power *= 2;
   return power;
 }
-
-int64_t Turns(const std::vector<Loop>& loops) {
-  int64_t turns = 1;
-  for (const Loop& loop : loops) turns *= loop.extent;
-  return turns;
-}
-
-std::string Number(int64_t value) { return std::to_string(value); }
 
 // Blocks of zeros that no address needed.
 std::string WithoutUnused(const std::string& text, const std::string& word) {
@@ -62,7 +55,7 @@ class Emitter {
     made.refused = Refusal(made.refused_at);
     if (!made.refused.empty()) return made;
     CollectArguments();
-    if (Turns(group_.outer) == 0) return made;
+    if (LoopTurns(group_.outer) == 0) return made;
     std::string parameters;
     for (const int id : arguments_) parameters += (parameters.empty() ? "" : ", ") + name(id);
     code_.Line("@triton.jit");
@@ -143,7 +136,7 @@ class Emitter {
   // Gives each loop its share of one number.
   void Decode(const std::vector<Loop>& loops, const std::string& whole, const std::string& prefix,
               int axis) {
-    int64_t below = Turns(loops);
+    int64_t below = LoopTurns(loops);
     for (size_t i = 0; i < loops.size(); ++i) {
       below /= std::max<int64_t>(loops[i].extent, 1);
       std::string text = whole;
@@ -167,9 +160,9 @@ class Emitter {
     for (const Pass& pass : group_.passes) {
       if (pass.loops.empty()) continue;
       rows_only_ = false;
-      longest = std::max(longest, Turns(pass.loops));
+      longest = std::max(longest, LoopTurns(pass.loops));
     }
-    const int64_t outer = Turns(group_.outer);
+    const int64_t outer = LoopTurns(group_.outer);
     // Along the outer elements where they are neighbours in memory, else along the row.
     const int64_t across = group_.lane >= 0 ? kColumns : 1;
     width_ = rows_only_ ? 1 : std::min(PowerOfTwo(longest), kElements / across);
@@ -204,7 +197,7 @@ class Emitter {
   }
 
   void WritePass(const Pass& pass) {
-    const int64_t turns = Turns(pass.loops);
+    const int64_t turns = LoopTurns(pass.loops);
     if (pass.loops.empty()) return WriteStatements(pass);
     for (const Statement& s : pass.statements) {
       if (Reduces(s)) DeclareSum(s);
@@ -291,7 +284,7 @@ class Emitter {
 
   DType SumType(const Statement& s) const {
     const Tensor& t = tensor(s.tensor);
-    const bool long_sum = t.wide || t.terms() > kLongSum;
+    const bool long_sum = t.wide || t.terms() > kTritonLongSum;
     const bool adds = t.combine == Combine::kSum || t.combine == Combine::kProd;
     if (adds && long_sum && s.value->type == DType::kFloat32) return DType::kFloat64;
     if (t.combine == Combine::kAny || t.combine == Combine::kAll) return DType::kInt32;
@@ -485,9 +478,9 @@ class Emitter {
     const int64_t m = shape[shape.size() - 2];
     const int64_t n = shape[shape.size() - 1];
     const int64_t k = made.reduced[0];
-    const int64_t rows = std::clamp<int64_t>(PowerOfTwo(m), 16, kTile);
-    const int64_t cols = std::clamp<int64_t>(PowerOfTwo(n), 16, kTile);
-    const int64_t deep = std::clamp<int64_t>(PowerOfTwo(k), 16, kDepth);
+    const int64_t rows = std::clamp<int64_t>(PowerOfTwo(m), 16, kTritonTile);
+    const int64_t cols = std::clamp<int64_t>(PowerOfTwo(n), 16, kTritonTile);
+    const int64_t deep = std::clamp<int64_t>(PowerOfTwo(k), 16, kTritonDepth);
     const int64_t across = (n + cols - 1) / cols;
     code_.Line("tile = tl.program_id(0)");
     code_.Line("batch = tl.program_id(1)");

@@ -3,13 +3,13 @@
 namespace kerf::synth {
 namespace {
 
-struct Helper {
+struct TritonHelper {
   const char* name;
   const char* text;
 };
 
 // The same polynomials as the C++ kernels' (helpers.cc).
-constexpr Helper kHelpers[] = {
+constexpr TritonHelper kTritonHelpers[] = {
     {"max_nan", R"(@triton.jit
 def max_nan(a, b):
     """The larger one; NaN wins, as in torch."""
@@ -172,7 +172,7 @@ std::string TritonHelperText(const std::set<std::string>& wanted) {
   std::set<std::string> all = wanted;
   if (all.count("tanh_float") > 0 || all.count("sigmoid_float") > 0) all.insert("exp_float");
   std::string text;
-  for (const Helper& helper : kHelpers) {
+  for (const TritonHelper& helper : kTritonHelpers) {
     if (all.count(helper.name) > 0) text += std::string(helper.text) + "\n\n";
   }
   return text;

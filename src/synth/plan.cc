@@ -82,6 +82,12 @@ std::set<int> BetterInlined(const Plan& plan) {
 
 }  // namespace
 
+int64_t LoopTurns(const std::vector<Loop>& loops) {
+  int64_t turns = 1;
+  for (const Loop& loop : loops) turns *= loop.extent;
+  return turns;
+}
+
 Plan MakePlan(Program program, const PlanOptions& options) {
   Plan plan;
   plan.options = options;

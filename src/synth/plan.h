@@ -48,6 +48,9 @@ struct Loop {
   int64_t extent = 1;
 };
 
+// How often the innermost body of a nest runs.
+int64_t LoopTurns(const std::vector<Loop>& loops);
+
 // Holds where low <= index < high.
 struct Guard {
   Index index;

@@ -15,12 +15,6 @@ const Tensor& TensorOf(const Plan& plan, int id) {
   return plan.program.tensors[static_cast<size_t>(id)];
 }
 
-int64_t Turns(const std::vector<Loop>& loops) {
-  int64_t turns = 1;
-  for (const Loop& loop : loops) turns *= loop.extent;
-  return turns;
-}
-
 // Select(a && b && …, body, identity) with nothing but index ranges: the loops will be clipped.
 void ExtractGuards(const Plan& plan, Statement& statement) {
   const Tensor& tensor = TensorOf(plan, statement.tensor);
@@ -259,7 +253,7 @@ struct Access {
 std::vector<Access> AccessesOf(const Plan& plan, const Group& group, const Pass& pass) {
   std::vector<Access> accesses;
   const double turns =
-      static_cast<double>(Turns(pass.loops)) * static_cast<double>(Turns(group.outer));
+      static_cast<double>(LoopTurns(pass.loops)) * static_cast<double>(LoopTurns(group.outer));
   const auto add = [&](int id, const std::vector<Index>& indices, double weight) {
     const Place place = plan.storage[static_cast<size_t>(id)].place;
     if (place == Place::kGlobal || place == Place::kRow)
@@ -330,9 +324,9 @@ double GroupWork(const Group& group) {
   for (const Pass& pass : group.passes) {
     double cost = 0;
     for (const Statement& statement : pass.statements) cost += 0.3 + ExprCost(statement.value);
-    work += cost * static_cast<double>(Turns(pass.loops));
+    work += cost * static_cast<double>(LoopTurns(pass.loops));
   }
-  return work * static_cast<double>(Turns(group.outer));
+  return work * static_cast<double>(LoopTurns(group.outer));
 }
 
 bool OnlyElements(const Group& group) {
@@ -340,7 +334,7 @@ bool OnlyElements(const Group& group) {
 }
 
 void ChooseThreads(const Plan& plan, Group& group) {
-  int64_t turns = Turns(group.outer);
+  int64_t turns = LoopTurns(group.outer);
   const int threads = plan.options.threads;
   if (group.lane >= 0) {
     const int64_t extent = group.outer[static_cast<size_t>(group.lane)].extent;

@@ -67,7 +67,7 @@ void InsertTensor(Program& program, int at, Tensor tensor) {
   program.tensors.insert(program.tensors.begin() + at, std::move(tensor));
 }
 
-void Split(Program& program, int id, const PlanOptions& options) {
+void SplitTensor(Program& program, int id, const PlanOptions& options) {
   Tensor whole = program.tensors[static_cast<size_t>(id)];
   int64_t most =
       options.blocks == 0
@@ -118,7 +118,7 @@ void SplitReductions(Program& program, const PlanOptions& options) {
   if (options.threads < 2) return;
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     if (!ShouldSplit(program.tensors[i], options)) continue;
-    Split(program, static_cast<int>(i), options);
+    SplitTensor(program, static_cast<int>(i), options);
     ++i;
   }
 }

@@ -7,7 +7,7 @@
 namespace kerf::synth {
 namespace {
 
-constexpr int kMostNodes = 300;        // of one inlined expression: readable, and compiles fast
+constexpr int kMostInlined = 300;      // of one inlined expression: readable, and compiles fast
 constexpr double kWorthStoring = 1.0;  // cycles per element that recomputing may cost
 constexpr double kCheapValue = 2.0;    // cycles for a value that is the same for all elements
 
@@ -87,7 +87,7 @@ std::vector<bool> ChooseStored(const Program& program, const std::set<int>& inli
     if (!used[i] || program.tensors[i].body == nullptr) continue;
     const ExprPtr body = InlinedBody(program, stored, static_cast<int>(i));
     cost[i] = OwnCost(body);
-    if (program.tensors[i].kind == TensorKind::kPointwise && ExprSize(body) > kMostNodes)
+    if (program.tensors[i].kind == TensorKind::kPointwise && ExprSize(body) > kMostInlined)
       stored[i] = true;
   }
   // Backward: how often each element would be computed.

@@ -13,7 +13,7 @@
 namespace kerf::trace {
 namespace {
 
-constexpr size_t kFlushBytes = 256 << 10;
+constexpr size_t kAtifFlushBytes = 256 << 10;
 
 // Sums over the model's calls. A total that misses some calls would be read as the whole.
 struct Totals {
@@ -58,7 +58,7 @@ class AtifExporter : public TaskExporter {
       } else {
         WriteCall(step, times[i]);
       }
-      if (buffer_.size() >= kFlushBytes) KERF_RETURN_IF_ERROR(Flush());
+      if (buffer_.size() >= kAtifFlushBytes) KERF_RETURN_IF_ERROR(Flush());
     }
     WriteTail();
     return Flush();

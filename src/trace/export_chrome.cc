@@ -14,7 +14,7 @@
 namespace kerf::trace {
 namespace {
 
-constexpr size_t kFlushBytes = 256 << 10;
+constexpr size_t kChromeFlushBytes = 256 << 10;
 
 struct Slice {
   int64_t start_us = 0;
@@ -81,7 +81,7 @@ class ChromeExporter : public TaskExporter {
         tokens_out += facts.output_tokens.value_or(0);
         WriteTokens(slices[i], tokens_in, tokens_out);
       }
-      if (buffer_.size() >= kFlushBytes) KERF_RETURN_IF_ERROR(Flush());
+      if (buffer_.size() >= kChromeFlushBytes) KERF_RETURN_IF_ERROR(Flush());
     }
     return {};
   }

@@ -16,7 +16,7 @@ namespace {
 // A body that OTLP over HTTP takes is limited to 20 MiB, and readers hold a whole line.
 constexpr size_t kLineBytes = 4 << 20;
 constexpr size_t kSpansPerLine = 512;
-constexpr size_t kFlushBytes = 256 << 10;
+constexpr size_t kOtlpFlushBytes = 256 << 10;
 constexpr size_t kExplanationBytes = 4096;
 
 constexpr int kKindInternal = 1;
@@ -45,7 +45,7 @@ class OtlpExporter : public TaskExporter {
         BeginLine();
       }
       WriteStep(i);
-      if (buffer_.size() >= kFlushBytes) KERF_RETURN_IF_ERROR(Flush());
+      if (buffer_.size() >= kOtlpFlushBytes) KERF_RETURN_IF_ERROR(Flush());
     }
     return EndLine();
   }

@@ -18,11 +18,6 @@ std::string IndexPath(const std::string& run_path) {
   return JoinPath(JoinPath(run_path, kPrivateFolder), kIndexFile);
 }
 
-bool Exists(FileSystem& fs, const std::string& path) {
-  const Result<std::optional<FileInfo>> info = fs.Stat(path);
-  return info.ok() && info->has_value();
-}
-
 std::string CacheHome(const std::string& chosen) {
   if (!chosen.empty()) return chosen;
   const char* home = std::getenv("XDG_CACHE_HOME");
@@ -62,7 +57,7 @@ Result<std::unique_ptr<IndexStore>> OpenInCache(FileSystem& fs, const std::strin
 Result<SearchTarget> FindSearchTarget(FileSystem& fs, const std::string& raw_path) {
   const std::string path = NamedPath(ExpandHome(raw_path));
   SearchTarget target;
-  if (Exists(fs, IndexPath(path)) && !Exists(fs, JoinPath(path, kJournalName))) {
+  if (IsThere(fs, IndexPath(path)) && !IsThere(fs, JoinPath(path, kJournalName))) {
     target.runs.push_back(path);
     return target;
   }

@@ -21,7 +21,7 @@ namespace kerf::trace {
 namespace {
 
 constexpr int64_t kApplicationId = 0x6b657266;  // "kerf"
-constexpr int64_t kVersion = 1;                 // of the tables, the tokenizer and the parts
+constexpr int64_t kTablesVersion = 1;           // of the tables, the tokenizer and the parts
 
 // Sixteen steps can have the same millisecond; more shift to later ids. Finer ids would cost a byte
 // or two in every one of the index's millions of entries.
@@ -100,7 +100,7 @@ std::vector<std::string> SplitNames(const std::string& joined) {
 Result<bool> IndexStore::IsCurrent() {
   KERF_ASSIGN_OR_RETURN(const int64_t application, database_.QueryInt("PRAGMA application_id"));
   KERF_ASSIGN_OR_RETURN(const int64_t version, database_.QueryInt("PRAGMA user_version"));
-  return application == kApplicationId && version == kVersion;
+  return application == kApplicationId && version == kTablesVersion;
 }
 
 Status IndexStore::Prepare() {
@@ -127,7 +127,7 @@ Status IndexStore::Create() {
   if (current) return {};  // another process was quicker
   KERF_RETURN_IF_ERROR(database_.Exec(kTables));
   KERF_RETURN_IF_ERROR(database_.Exec("PRAGMA application_id=" + std::to_string(kApplicationId) +
-                                      "; PRAGMA user_version=" + std::to_string(kVersion)));
+                                      "; PRAGMA user_version=" + std::to_string(kTablesVersion)));
   return transaction.Commit();
 }
 

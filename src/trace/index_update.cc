@@ -65,7 +65,7 @@ Status IndexUpdater::Update() {
     KERF_ASSIGN_OR_RETURN(const OpState seen, watch_.Observe(name));
     const auto state = known.find(name);
     if (state != known.end()) ++still_there;
-    const bool same = state != known.end() && Compare(state->second, seen) == Change::kNone;
+    const bool same = state != known.end() && Compare(state->second, seen) == RunChange::kNone;
     if (!same || everything_changed_) changed.push_back(name);
   }
   if (still_there < known.size()) KERF_RETURN_IF_ERROR(ForgetGone(folders));
@@ -126,12 +126,12 @@ Status IndexUpdater::Sync(const std::string& name) {
   // Now that nobody else writes: another process may have done this one.
   KERF_ASSIGN_OR_RETURN(const OpState known, store_.LoadOp(name));
   KERF_ASSIGN_OR_RETURN(const OpState seen, watch_.Observe(name));
-  switch (everything_changed_ ? Change::kFull : Compare(known, seen)) {
-    case Change::kNone:
+  switch (everything_changed_ ? RunChange::kFull : Compare(known, seen)) {
+    case RunChange::kNone:
       return {};
-    case Change::kTail:
+    case RunChange::kTail:
       return SyncTail(known, seen);
-    case Change::kFull:
+    case RunChange::kFull:
       return SyncFull(known, seen);
   }
   return {};

@@ -7,7 +7,7 @@
 namespace kerf::trace {
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kJournalVersion = 1;
 constexpr std::string_view kSumKey = ",\"sum\":\"";
 // ,"sum":"0123456789abcdef"}
 constexpr size_t kSumLength = kSumKey.size() + 16 + 2;
@@ -227,7 +227,7 @@ Result<LineKind> ParseLineKind(std::string_view word) {
 
 std::string EncodeLine(const JournalLine& line) {
   Writer writer;
-  writer.Number("v", kVersion);
+  writer.Number("v", kJournalVersion);
   writer.String("kind", LineKindWord(line.kind));
   writer.Number("seq", line.seq);
   writer.String("batch", line.batch);
@@ -264,7 +264,7 @@ Result<JournalLine> DecodeLine(std::string_view text) {
     }
   }
   if (!reader.Finish()) return Corrupt("it is not well-formed: " + reader.error());
-  if (version > kVersion) {
+  if (version > kJournalVersion) {
     return Unavailable("journal version " + std::to_string(version) +
                        " was written by a newer kerf; update kerf");
   }

@@ -7,9 +7,6 @@
 namespace kerf::trace {
 namespace {
 
-// The journal keeps a copy of results up to this size, so that listings need not open files.
-constexpr size_t kShortResult = 64;
-
 Status CheckAction(RecordKind kind, ActionType action) {
   switch (kind) {
     case RecordKind::kDesignerOrCoder:

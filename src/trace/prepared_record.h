@@ -13,6 +13,9 @@
 
 namespace kerf::trace {
 
+// The journal keeps a copy of results up to this size, so that listings need not open files.
+inline constexpr size_t kShortResult = 64;
+
 struct PreparedFile {
   const char* folder = "";     // "" or "conductor"
   const char* parameter = "";  // "result"

@@ -21,11 +21,6 @@ bool IsDirectory(FileSystem& fs, const std::string& path) {
   return info.ok() && info->has_value() && (*info)->kind == FileKind::kDirectory;
 }
 
-bool Exists(FileSystem& fs, const std::string& path) {
-  const Result<std::optional<FileInfo>> info = fs.Stat(path);
-  return info.ok() && info->has_value();
-}
-
 Result<bool> IsOpFolder(FileSystem& fs, const std::string& dir) {
   KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> journal,
                         fs.Stat(JoinPath(dir, kJournalName)));
@@ -122,7 +117,7 @@ class OpReader {
 
   Status ReadJournal() {
     const std::string path = JoinPath(trace_.dir, kJournalName);
-    if (!Exists(fs_, path)) return {};
+    if (!IsThere(fs_, path)) return {};
     trace_.has_journal = true;
     const Result<std::string> content = fs_.ReadFile(path);
     if (!content.ok()) {  // one bad journal must not hide the other operators
@@ -299,7 +294,7 @@ std::string ListOf(const std::vector<std::string>& names) {
 Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& raw_path) {
   const std::string path = NamedPath(ExpandHome(raw_path));
   if (!IsDirectory(fs, path)) {
-    return NotFound(path + (Exists(fs, path) ? " is not a directory" : " does not exist") +
+    return NotFound(path + (IsThere(fs, path) ? " is not a directory" : " does not exist") +
                     "; give a log directory");
   }
   KERF_ASSIGN_OR_RETURN(const bool is_op, IsOpFolder(fs, path));

@@ -8,11 +8,10 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "trace/names.h"
+#include "trace/prepared_record.h"
 
 namespace kerf::trace {
 namespace {
-
-constexpr size_t kShortResult = 64;
 
 JournalLine MakeLine(LineKind kind, const std::string& batch) {
   JournalLine line;

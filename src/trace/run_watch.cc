@@ -66,19 +66,19 @@ Result<OpState> RunWatch::Observe(const std::string& name) {
   return seen;
 }
 
-Change Compare(const OpState& known, const OpState& seen) {
+RunChange Compare(const OpState& known, const OpState& seen) {
   if (known.id == 0 || known.has_journal != seen.has_journal) {
-    return Change::kFull;
+    return RunChange::kFull;
   }
   const bool same_folders = known.folder_stamp == seen.folder_stamp && known.folder_stamp != 0;
-  if (!seen.has_journal) return same_folders ? Change::kNone : Change::kFull;
+  if (!seen.has_journal) return same_folders ? RunChange::kNone : RunChange::kFull;
   const bool same_size = seen.journal_bytes == known.journal_bytes;
   const bool same_time = seen.journal_mtime_ns == known.journal_mtime_ns;
   const bool open = known.mark.settled < known.mark.end;
-  if (same_size && !same_time) return Change::kFull;  // written over in place
-  if (same_size && !open) return same_folders ? Change::kNone : Change::kFull;
-  if (static_cast<uint64_t>(seen.journal_bytes) < known.mark.end) return Change::kFull;
-  return known.unjournaled_steps > 0 ? Change::kFull : Change::kTail;
+  if (same_size && !same_time) return RunChange::kFull;  // written over in place
+  if (same_size && !open) return same_folders ? RunChange::kNone : RunChange::kFull;
+  if (static_cast<uint64_t>(seen.journal_bytes) < known.mark.end) return RunChange::kFull;
+  return known.unjournaled_steps > 0 ? RunChange::kFull : RunChange::kTail;
 }
 
 Result<int64_t> RunWatch::ResultsStamp() {

@@ -16,14 +16,14 @@ namespace kerf::trace {
 // recently than that may change again without a new time.
 inline constexpr int64_t kCoarsestTimeNs = 2'000'000'000;
 
-enum class Change {
+enum class RunChange {
   kNone,
   kTail,  // lines were appended to the journal
   kFull,  // anything else: read the operator from the beginning
 };
 
 // `known` is what the index has, `seen` what RunWatch::Observe gives.
-Change Compare(const OpState& known, const OpState& seen);
+RunChange Compare(const OpState& known, const OpState& seen);
 
 class RunWatch {
  public:

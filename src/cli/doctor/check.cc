@@ -3,7 +3,7 @@
 namespace kerf::cli {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsVersionDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
@@ -20,11 +20,13 @@ std::string OutputOf(Machine& machine, std::vector<std::string> argv) {
 
 std::string VersionIn(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
-    if (!IsDigit(text[i]) || (i > 0 && (IsDigit(text[i - 1]) || text[i - 1] == '.'))) continue;
+    if (!IsVersionDigit(text[i]) || (i > 0 && (IsVersionDigit(text[i - 1]) || text[i - 1] == '.')))
+      continue;
     size_t end = i;
     bool dotted = false;
-    while (end < text.size() && (IsDigit(text[end]) || (text[end] == '.' && end + 1 < text.size() &&
-                                                        IsDigit(text[end + 1])))) {
+    while (end < text.size() &&
+           (IsVersionDigit(text[end]) ||
+            (text[end] == '.' && end + 1 < text.size() && IsVersionDigit(text[end + 1])))) {
       dotted = dotted || text[end] == '.';
       ++end;
     }

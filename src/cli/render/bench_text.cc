@@ -10,15 +10,15 @@
 namespace kerf::cli {
 namespace {
 
-std::string Times(std::optional<double> speedup) {
+std::string TimesText(std::optional<double> speedup) {
   return speedup.has_value() ? fmt::format("{:.2f}x", *speedup) : "";
 }
 
-std::string Times(const BenchRatios& ratios, double value) {
+std::string TimesText(const BenchRatios& ratios, double value) {
   return ratios.measured > 0 ? fmt::format("{:.2f}x", value) : "";
 }
 
-std::string Percent(double share) { return share > 0 ? fmt::format("{:.0f}%", share * 100) : ""; }
+std::string ShareText(double share) { return share > 0 ? fmt::format("{:.0f}%", share * 100) : ""; }
 
 Style StyleOf(BenchOutcome outcome) {
   if (outcome == BenchOutcome::kCorrect) return Style::kGood;
@@ -50,9 +50,9 @@ std::string TasksText(const BenchReport& report, const Output& out) {
     table.AddRow({{task.name},
                   {task.family},
                   {BenchOutcomeName(task.outcome), StyleOf(task.outcome)},
-                  {Times(task.Speedup(kEager))},
-                  {Times(task.Speedup(kCompiled))},
-                  {correct ? Percent(task.share_of_light) : ""},
+                  {TimesText(task.Speedup(kEager))},
+                  {TimesText(task.Speedup(kCompiled))},
+                  {correct ? ShareText(task.share_of_light) : ""},
                   {WhyText(task)}});
   }
   return table.Render(out);
@@ -78,13 +78,13 @@ std::string FamiliesText(const BenchReport& report, const Output& out) {
     table.AddRow({{group.name},
                   {std::to_string(group.tasks)},
                   {std::to_string(group.Count(BenchOutcome::kCorrect))},
-                  {Times(group.eager, group.eager.geomean)},
-                  {Times(group.eager, group.eager.median)},
+                  {TimesText(group.eager, group.eager.geomean)},
+                  {TimesText(group.eager, group.eager.median)},
                   {faster(group.eager)},
-                  {Times(group.compiled, group.compiled.geomean)},
-                  {Times(group.compiled, group.compiled.median)},
+                  {TimesText(group.compiled, group.compiled.geomean)},
+                  {TimesText(group.compiled, group.compiled.median)},
                   {faster(group.compiled)},
-                  {Percent(group.light.median)}});
+                  {ShareText(group.light.median)}});
   }
   return table.Render(out);
 }

@@ -89,7 +89,7 @@ std::string GroupBranches(const std::vector<Verb>& verbs) {
   return text;
 }
 
-std::string Case(const std::string& subject, const std::string& branches) {
+std::string CaseBlock(const std::string& subject, const std::string& branches) {
   return "  case \"" + subject + "\" in\n" + branches + "    *) ;;\n  esac\n";
 }
 
@@ -109,12 +109,12 @@ std::string OffersFunction(const std::vector<Verb>& verbs) {
          first_words +
          "'; flags='--help --version'; return\n  fi\n"
          "  if [ $# -eq 1 ]; then\n" +
-         Case("$1", GroupBranches(verbs)) +
+         CaseBlock("$1", GroupBranches(verbs)) +
          "  fi\n"
          "  local verb=\"$1\" last\n"
          "  for last; do :; done\n" +
-         Case("$1 ${2-}", pairs) + Case("$verb $last", FlagBranches(verbs)) +
-         Case("$verb", VerbBranches(verbs)) + "}\n";
+         CaseBlock("$1 ${2-}", pairs) + CaseBlock("$verb $last", FlagBranches(verbs)) +
+         CaseBlock("$verb", VerbBranches(verbs)) + "}\n";
 }
 
 }  // namespace

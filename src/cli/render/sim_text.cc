@@ -21,7 +21,7 @@ std::string Grouped(uint64_t value) {
   return digits;
 }
 
-std::string Percent(double share) { return fmt::format("{:.0f}%", share * 100); }
+std::string SharePercent(double share) { return fmt::format("{:.0f}%", share * 100); }
 
 std::string Count(size_t count, const char* what) {
   return fmt::format("{} {}{}", Grouped(count), what, count == 1 ? "" : "s");
@@ -73,7 +73,7 @@ std::string Reasons(const PipeSum& sum, double total) {
     const double share = static_cast<double>(reasons[i].first) / total;
     if (share < 0.01) break;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", StallReasonName(reasons[i].second),
-                        Percent(share));
+                        SharePercent(share));
   }
   return text;
 }
@@ -85,7 +85,7 @@ std::string PipesText(const sim::SimReport& report, const Output& out) {
     const double share = total > 0 ? static_cast<double>(sum.use.busy) / total : 0;
     table.AddRow({{key.first + " " + sim::PipeName(key.second)},
                   {Bar(share)},
-                  {Percent(share)},
+                  {SharePercent(share)},
                   {total > 0 ? Reasons(sum, total) : ""}});
   }
   return table.Render(out);
@@ -142,14 +142,14 @@ std::string SharesText(const sim::SimReport& report) {
     memory = std::max(memory, core.memory_share);
   }
   std::string text;
-  if (cube >= 0) text += "cube " + Percent(cube) + " of peak";
+  if (cube >= 0) text += "cube " + SharePercent(cube) + " of peak";
   if (memory >= 0)
-    text +=
-        std::string(text.empty() ? "" : ", ") + "memory " + Percent(memory) + " of a core's rate";
+    text += std::string(text.empty() ? "" : ", ") + "memory " + SharePercent(memory) +
+            " of a core's rate";
   if (!text.empty()) text = "Best core: " + text + ".\n";
   if (report.default_share >= 0.005)
     text += fmt::format("{} of the busy cycles come from default costs.\n",
-                        Percent(report.default_share));
+                        SharePercent(report.default_share));
   return text;
 }
 

@@ -8,14 +8,14 @@
 namespace kerf::cli {
 namespace {
 
-struct Range {
+struct CodeRange {
   char32_t first;
   char32_t last;
 };
 
 // Unicode 15: the blocks of general category Mn/Me/Cf that occur in running text, not every last
 // character.
-constexpr Range kZeroWidth[] = {
+constexpr CodeRange kZeroWidth[] = {
     {0x0300, 0x036F}, {0x0483, 0x0489},   {0x0591, 0x05BD},   {0x0610, 0x061A}, {0x064B, 0x065F},
     {0x06D6, 0x06DC}, {0x093C, 0x093C},   {0x0941, 0x0948},   {0x0E31, 0x0E31}, {0x0E34, 0x0E3A},
     {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF},   {0x1DC0, 0x1DFF},   {0x200B, 0x200F}, {0x2060, 0x2064},
@@ -24,7 +24,7 @@ constexpr Range kZeroWidth[] = {
 };
 
 // East_Asian_Width W and F, by block, and the emoji that terminals draw wide.
-constexpr Range kWide[] = {
+constexpr CodeRange kWide[] = {
     {0x1100, 0x115F},   {0x231A, 0x231B},   {0x23E9, 0x23EC},   {0x25FD, 0x25FE},
     {0x2614, 0x2615},   {0x2648, 0x2653},   {0x26A1, 0x26A1},   {0x26D4, 0x26D4},
     {0x2705, 0x2705},   {0x270A, 0x270B},   {0x2728, 0x2728},   {0x274C, 0x274C},
@@ -39,14 +39,14 @@ constexpr Range kWide[] = {
 
 // Characters that are no control bytes and still change what a reader sees: bidirectional overrides
 // and isolates, line and paragraph separators.
-constexpr Range kDeceptive[] = {
+constexpr CodeRange kDeceptive[] = {
     {0x061C, 0x061C}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}};
 
 template <size_t N>
-bool In(const Range (&ranges)[N], char32_t c) {
+bool In(const CodeRange (&ranges)[N], char32_t c) {
   const auto* range =
       std::upper_bound(std::begin(ranges), std::end(ranges), c,
-                       [](char32_t value, const Range& r) { return value < r.first; });
+                       [](char32_t value, const CodeRange& r) { return value < r.first; });
   return range != std::begin(ranges) && c <= std::prev(range)->last;
 }
 

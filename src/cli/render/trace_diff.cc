@@ -28,7 +28,7 @@ std::string Signed(double value) {
   return text;
 }
 
-std::string Percent(double value) {
+std::string SignedPercent(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%+.1f %%", value);
   return text;
@@ -41,7 +41,7 @@ std::string Shown(const std::optional<std::string>& value) {
 std::string ChangeText(const ValueDiff& value) {
   std::string text = Shown(value.a) + " -> " + Shown(value.b);
   if (value.delta.has_value()) text += "  " + Signed(*value.delta);
-  if (value.percent.has_value()) text += " (" + Percent(*value.percent) + ")";
+  if (value.percent.has_value()) text += " (" + SignedPercent(*value.percent) + ")";
   return text;
 }
 

@@ -61,7 +61,7 @@ Result<Settings> ParseSettings(const std::string& path, const std::string& text)
   }
 }
 
-Result<bool> IsThere(FileSystem& fs, const std::string& path) {
+Result<bool> HasFile(FileSystem& fs, const std::string& path) {
   KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs.Stat(path));
   return info.has_value();
 }
@@ -98,7 +98,7 @@ Result<RunFiles> RunFiles::Begin(FileSystem& fs, const std::string& root,
   RunFiles files(fs, root);
   for (const std::string& path :
        {files.Private("optimize.json"), JsonlPath(root, 0), MemPath(root, 0)}) {
-    KERF_ASSIGN_OR_RETURN(const bool there, IsThere(fs, path));
+    KERF_ASSIGN_OR_RETURN(const bool there, HasFile(fs, path));
     if (there) {
       return InvalidInput(path +
                           " is there already; --resume goes on with it, another --out begins "

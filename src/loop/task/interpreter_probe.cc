@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/file_system.h"
 #include "base/hash.h"
 #include "base/ids.h"
 #include "base/json_reader.h"
@@ -61,10 +62,6 @@ answer["paths"] = paths
 answer["read"] = sorted(set(read))
 print("\nkerf-probe:" + json.dumps(answer))
 )PY";
-
-bool IsBelow(const std::string& path, const std::string& folder) {
-  return path == folder || path.rfind(folder + "/", 0) == 0;
-}
 
 // Sandbox policies hold the distribution's folders already, and name nothing twice.
 std::vector<std::string> Reduce(std::vector<std::string> paths) {

@@ -8,16 +8,14 @@
 
 #include <algorithm>
 
+#include "base/file_system.h"
+
 #include "loop/task/reference_maker.h"
 
 namespace kerf::task {
 namespace {
 
 constexpr const char* kElsewhere = "/kerf/host";
-
-bool IsBelow(const std::string& path, const std::string& folder) {
-  return path == folder || path.rfind(folder + "/", 0) == 0;
-}
 
 bool IsCovered(const std::string& path) {
   for (const char* own : {sandbox::kWorkInside, "/tmp", "/dev", "/proc"}) {

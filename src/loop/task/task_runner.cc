@@ -61,12 +61,12 @@ class OpenFolder {
 
 // Piece by piece: /tmp is often another file system, where a rename does not do.
 Status CopyFile(FileSystem& fs, const std::string& from, const std::string& to) {
-  constexpr uint64_t kPiece = uint64_t{4} << 20;
+  constexpr uint64_t kCopyPiece = uint64_t{4} << 20;
   KERF_ASSIGN_OR_RETURN(const std::unique_ptr<File> out, fs.OpenNew(to));
-  for (uint64_t done = 0;; done += kPiece) {
-    KERF_ASSIGN_OR_RETURN(const std::string piece, fs.ReadRange(from, done, kPiece));
+  for (uint64_t done = 0;; done += kCopyPiece) {
+    KERF_ASSIGN_OR_RETURN(const std::string piece, fs.ReadRange(from, done, kCopyPiece));
     KERF_RETURN_IF_ERROR(out->Write(piece));
-    if (piece.size() < kPiece) return {};
+    if (piece.size() < kCopyPiece) return {};
   }
 }
 

@@ -57,9 +57,9 @@ std::string DTypeText(DType dtype, AikgFramework framework) {
   return DTypeName(dtype);
 }
 
-class Judge {
+class AikgJudge {
  public:
-  Judge(const TensorView& reference, const TensorView& candidate, AikgFramework framework)
+  AikgJudge(const TensorView& reference, const TensorView& candidate, AikgFramework framework)
       : reference_(reference), candidate_(candidate), framework_(framework) {}
 
   AikgVerdict Seed() {
@@ -195,7 +195,7 @@ AikgVerdict MakeAikgVerdict(const TensorView& reference, const TensorView& candi
     verdict.message = "complex outputs: AIKG has no rule for them";
     return verdict;
   }
-  Judge judge(reference, candidate, framework);
+  AikgJudge judge(reference, candidate, framework);
   return generation == AikgGeneration::kSeed ? judge.Seed() : judge.Head();
 }
 

@@ -13,11 +13,8 @@
 namespace kerf::verify {
 namespace {
 
-constexpr int kBias = 1023;
 // So many elements tell how wrong the reference is at their magnitude.
 constexpr int64_t kEnough = 64;
-
-double PowerOfTwo(int exponent) { return std::ldexp(1.0, exponent - kBias); }
 
 // By the precision of the output.
 struct Allowance {
@@ -95,9 +92,9 @@ class BudgetMaker {
   // Whole bins belong to a class: its bounds are powers of two.
   void MakeClasses() {
     const double rms = ClassRms(0, [](const ExponentBin& bin) { return bin.sum_expected2; });
-    const int typical = rms > 0 ? std::ilogb(rms) + kBias : 0;
+    const int typical = rms > 0 ? std::ilogb(rms) + kExponentBias : 0;
     ends_ = {static_cast<int>(kExponents), typical - 3, typical - 11};
-    const int low = kBias + FormatOf(dtype_).min_exponent;
+    const int low = kExponentBias + FormatOf(dtype_).min_exponent;
     for (size_t c = 0; c < kClassCount; ++c) {
       MagnitudeClass& cls = budget_.classes_[c];
       if (ends_[c] <= low) ends_[c] = 0;  // nothing is that small
@@ -121,8 +118,8 @@ class BudgetMaker {
     long double total = 0;  // has room for the squares of every double
     int64_t count = 0;
     for (int e = 0; e < ends_[c]; ++e) {
-      total +=
-          std::ldexp(static_cast<long double>(sum(bins_[static_cast<size_t>(e)])), 2 * (e - kBias));
+      total += std::ldexp(static_cast<long double>(sum(bins_[static_cast<size_t>(e)])),
+                          2 * (e - kExponentBias));
       count += bins_[static_cast<size_t>(e)].count;
     }
     return count == 0 ? 0 : static_cast<double>(std::sqrt(total / static_cast<long double>(count)));
@@ -157,7 +154,7 @@ class BudgetMaker {
     budget_.rounded_once_ = profile.rounded_once && !budget_.weak_oracle_;
     FindCancellation();
     const double underflow = UnderflowAllowance(dtype_);
-    const int low = kBias + FormatOf(dtype_).min_exponent;
+    const int low = kExponentBias + FormatOf(dtype_).min_exponent;
     for (int e = 0; e < static_cast<int>(kExponents); ++e) {
       double& error = profile.error[static_cast<size_t>(e)];
       const int capped = std::clamp(e, low, 2046);

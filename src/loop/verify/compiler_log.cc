@@ -6,7 +6,7 @@
 namespace kerf::verify {
 namespace {
 
-bool Has(std::string_view line, std::string_view word) {
+bool LineHas(std::string_view line, std::string_view word) {
   return line.find(word) != std::string_view::npos;
 }
 
@@ -24,29 +24,32 @@ std::vector<std::string_view> Lines(std::string_view text) {
 // g++ and clang++ write "file:3:7: error: …", NVRTC and nvcc "file(3): error: …", linkers
 // "undefined reference".
 bool IsError(std::string_view line) {
-  return Has(line, ": error:") || Has(line, ": fatal error:") || Has(line, "): error") ||
-         Has(line, "undefined reference to") || Has(line, "undefined symbol") ||
-         Has(line, "multiple definition of") || Has(line, "internal compiler error") ||
-         Has(line, "ld returned") || line.substr(0, 6) == "error:";
+  return LineHas(line, ": error:") || LineHas(line, ": fatal error:") ||
+         LineHas(line, "): error") || LineHas(line, "undefined reference to") ||
+         LineHas(line, "undefined symbol") || LineHas(line, "multiple definition of") ||
+         LineHas(line, "internal compiler error") || LineHas(line, "ld returned") ||
+         line.substr(0, 6) == "error:";
 }
 
 bool IsOtherMessage(std::string_view line) {
-  return Has(line, ": warning:") || Has(line, "): warning") || Has(line, ": note:") ||
-         Has(line, "): note") || Has(line, ": remark") || Has(line, "In file included from") ||
-         Has(line, "                 from ") || Has(line, "compilation terminated") ||
-         Has(line, ": In function") || Has(line, ": In instantiation") ||
-         Has(line, "required from") || Has(line, "error generated.") ||
-         Has(line, "errors generated.") || Has(line, "ld returned") ||
-         Has(line, "error detected in the compilation") || Has(line, "errors detected in the comp");
+  return LineHas(line, ": warning:") || LineHas(line, "): warning") || LineHas(line, ": note:") ||
+         LineHas(line, "): note") || LineHas(line, ": remark") ||
+         LineHas(line, "In file included from") || LineHas(line, "                 from ") ||
+         LineHas(line, "compilation terminated") || LineHas(line, ": In function") ||
+         LineHas(line, ": In instantiation") || LineHas(line, "required from") ||
+         LineHas(line, "error generated.") || LineHas(line, "errors generated.") ||
+         LineHas(line, "ld returned") || LineHas(line, "error detected in the compilation") ||
+         LineHas(line, "errors detected in the comp");
 }
 
 std::string ReasonOf(std::string_view line) {
-  if (Has(line, "No such file or directory") || Has(line, "file not found") ||
-      Has(line, "could not open source file") || Has(line, "cannot open source file")) {
+  if (LineHas(line, "No such file or directory") || LineHas(line, "file not found") ||
+      LineHas(line, "could not open source file") || LineHas(line, "cannot open source file")) {
     return "missing_header";
   }
-  if (Has(line, "undefined reference") || Has(line, "undefined symbol")) return "undefined_symbol";
-  if (Has(line, "error")) return "syntax";
+  if (LineHas(line, "undefined reference") || LineHas(line, "undefined symbol"))
+    return "undefined_symbol";
+  if (LineHas(line, "error")) return "syntax";
   return "other";
 }
 
@@ -60,7 +63,7 @@ CompilerLog CleanCompilerLog(std::string_view raw, size_t most) {
   bool keeping = false;
   bool seen_any = false;
   for (const std::string_view line : Lines(raw)) {
-    if (IsError(line) && !Has(line, "ld returned")) {
+    if (IsError(line) && !LineHas(line, "ld returned")) {
       ++log.errors;
       if (!seen_any) log.reason = ReasonOf(line);
       seen_any = true;

@@ -36,7 +36,7 @@ struct Api {
 constexpr int kInvalidSymbol =
     13;  // CUDA_ERROR_NOT_FOUND's runtime counterpart: cudaErrorInvalidSymbol
 CudaRunner* own = nullptr;
-std::map<const void*, CudaDriver::Handle> functions;
+std::map<const void*, CudaDriver::Handle> loaded_functions;
 
 CudaDriver::Address At(const void* p) { return reinterpret_cast<CudaDriver::Address>(p); }
 
@@ -47,15 +47,15 @@ const char* NameOf(const void* stub) {
 }
 
 int FindFunction(const void* stub, CudaDriver::Handle& out) {
-  const auto known = functions.find(stub);
-  if (known != functions.end()) {
+  const auto known = loaded_functions.find(stub);
+  if (known != loaded_functions.end()) {
     out = known->second;
     return 0;
   }
   const char* name = NameOf(stub);
   if (name == nullptr) return kInvalidSymbol;
   const int result = own->driver().ModuleGetFunction(&out, own->module(), name);
-  if (result == 0) functions.emplace(stub, out);
+  if (result == 0) loaded_functions.emplace(stub, out);
   return result;
 }
 

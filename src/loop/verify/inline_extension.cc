@@ -9,18 +9,18 @@
 namespace kerf::verify {
 namespace {
 
-struct Token {
+struct PythonToken {
   enum class Kind { kName, kString, kOther } kind = Kind::kOther;
   std::string text;  // of a string: its value
   int line = 0;
 };
 
-class Tokens {
+class PythonTokens {
  public:
-  explicit Tokens(std::string_view text) : text_(text) {}
+  explicit PythonTokens(std::string_view text) : text_(text) {}
 
-  std::vector<Token> Read() {
-    std::vector<Token> tokens;
+  std::vector<PythonToken> Read() {
+    std::vector<PythonToken> tokens;
     while (at_ < text_.size()) {
       const char c = text_[at_];
       if (c == '#') {
@@ -34,9 +34,9 @@ class Tokens {
         const size_t begin = at_;
         while (at_ < text_.size() && IsWord(text_[at_])) ++at_;
         tokens.push_back(
-            {Token::Kind::kName, std::string(text_.substr(begin, at_ - begin)), line_});
+            {PythonToken::Kind::kName, std::string(text_.substr(begin, at_ - begin)), line_});
       } else {
-        tokens.push_back({Token::Kind::kOther, std::string(1, c), line_});
+        tokens.push_back({PythonToken::Kind::kOther, std::string(1, c), line_});
         ++at_;
       }
     }
@@ -56,13 +56,13 @@ class Tokens {
                                                                         : std::string_view::npos;
   }
 
-  Token ReadString(size_t quote) {
+  PythonToken ReadString(size_t quote) {
     const std::string_view prefix = text_.substr(at_, quote - at_);
     const bool raw = prefix.find_first_of("rR") != std::string_view::npos;
     const bool computed = prefix.find_first_of("fF") != std::string_view::npos;
     const char mark = text_[quote];
     const bool triple = text_.substr(quote, 3) == std::string(3, mark);
-    Token token{computed ? Token::Kind::kOther : Token::Kind::kString, "", line_};
+    PythonToken token{computed ? PythonToken::Kind::kOther : PythonToken::Kind::kString, "", line_};
     at_ = quote + (triple ? 3 : 1);
     while (at_ < text_.size()) {
       if (text_[at_] == mark && (!triple || text_.substr(at_, 3) == std::string(3, mark))) {
@@ -114,31 +114,31 @@ class Tokens {
   int line_ = 1;
 };
 
-using Strings = std::map<std::string, Token>;
+using Strings = std::map<std::string, PythonToken>;
 
 // name = "…" at any depth; the last one counts.
-Strings Assigned(const std::vector<Token>& tokens) {
+Strings Assigned(const std::vector<PythonToken>& tokens) {
   Strings strings;
   for (size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (tokens[i].kind == Token::Kind::kName && tokens[i + 1].text == "=" &&
-        tokens[i + 2].kind == Token::Kind::kString) {
+    if (tokens[i].kind == PythonToken::Kind::kName && tokens[i + 1].text == "=" &&
+        tokens[i + 2].kind == PythonToken::Kind::kString) {
       strings[tokens[i].text] = tokens[i + 2];
     }
   }
   return strings;
 }
 
-bool Is(const Token& token, const char* text) {
-  return token.kind != Token::Kind::kString && token.text == text;
+bool Is(const PythonToken& token, const char* text) {
+  return token.kind != PythonToken::Kind::kString && token.text == text;
 }
 
 // The strings among the tokens of one argument: literals, names of literals, lists of both.
-std::vector<Token> StringsIn(const std::vector<Token>& tokens, size_t begin, size_t end,
-                             const Strings& assigned) {
-  std::vector<Token> found;
+std::vector<PythonToken> StringsIn(const std::vector<PythonToken>& tokens, size_t begin, size_t end,
+                                   const Strings& assigned) {
+  std::vector<PythonToken> found;
   for (size_t i = begin; i < end; ++i) {
-    if (tokens[i].kind == Token::Kind::kString) found.push_back(tokens[i]);
-    if (tokens[i].kind != Token::Kind::kName) continue;
+    if (tokens[i].kind == PythonToken::Kind::kString) found.push_back(tokens[i]);
+    if (tokens[i].kind != PythonToken::Kind::kName) continue;
     if (const auto name = assigned.find(tokens[i].text); name != assigned.end()) {
       found.push_back(name->second);
     }
@@ -147,10 +147,11 @@ std::vector<Token> StringsIn(const std::vector<Token>& tokens, size_t begin, siz
 }
 
 struct CallArguments {
-  std::map<std::string, std::vector<Token>> named;  // also "0", "1", … for those without a name
+  std::map<std::string, std::vector<PythonToken>>
+      named;  // also "0", "1", … for those without a name
 };
 
-CallArguments ReadArguments(const std::vector<Token>& tokens, size_t open,
+CallArguments ReadArguments(const std::vector<PythonToken>& tokens, size_t open,
                             const Strings& assigned) {
   CallArguments arguments;
   int depth = 0;
@@ -158,8 +159,8 @@ CallArguments ReadArguments(const std::vector<Token>& tokens, size_t open,
   size_t begin = open + 1;
   const auto end_argument = [&](size_t end) {
     if (end <= begin) return;
-    const bool named =
-        end > begin + 1 && tokens[begin].kind == Token::Kind::kName && Is(tokens[begin + 1], "=");
+    const bool named = end > begin + 1 && tokens[begin].kind == PythonToken::Kind::kName &&
+                       Is(tokens[begin + 1], "=");
     const std::string name = named ? tokens[begin].text : std::to_string(position++);
     arguments.named[name] = StringsIn(tokens, named ? begin + 2 : begin, end, assigned);
   };
@@ -179,9 +180,9 @@ CallArguments ReadArguments(const std::vector<Token>& tokens, size_t open,
 }
 
 // What load_inline() adds for `functions`: a module that binds them.
-std::string Bindings(const std::vector<Token>& functions) {
+std::string Bindings(const std::vector<PythonToken>& functions) {
   std::string text = "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n";
-  for (const Token& function : functions) {
+  for (const PythonToken& function : functions) {
     text += "  m.def(\"" + function.text + "\", &" + function.text + ");\n";
   }
   return text + "}\n";
@@ -191,10 +192,10 @@ std::string Bindings(const std::vector<Token>& functions) {
 
 std::optional<InlineExtension> FindInlineExtension(std::string_view python) {
   if (python.find("load_inline") == std::string_view::npos) return std::nullopt;
-  const std::vector<Token> tokens = Tokens(python).Read();
+  const std::vector<PythonToken> tokens = PythonTokens(python).Read();
   const Strings assigned = Assigned(tokens);
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
-    if (tokens[i].kind != Token::Kind::kName || tokens[i].text != "load_inline" ||
+    if (tokens[i].kind != PythonToken::Kind::kName || tokens[i].text != "load_inline" ||
         !Is(tokens[i + 1], "(")) {
       continue;
     }
@@ -202,14 +203,14 @@ std::optional<InlineExtension> FindInlineExtension(std::string_view python) {
     InlineExtension extension;
     // Positions as in torch: name, cpp_sources, cuda_sources, functions.
     for (const auto& [name, place] : {std::pair("cpp_sources", "1"), {"cuda_sources", "2"}}) {
-      std::vector<Token>& parts = arguments.named[name];
+      std::vector<PythonToken>& parts = arguments.named[name];
       if (parts.empty()) parts = arguments.named[place];
-      for (const Token& part : parts) {
+      for (const PythonToken& part : parts) {
         if (extension.line == 0) extension.line = part.line;
         extension.source += part.text + "\n";
       }
     }
-    std::vector<Token>& functions = arguments.named["functions"];
+    std::vector<PythonToken>& functions = arguments.named["functions"];
     if (functions.empty()) functions = arguments.named["3"];
     const bool has_module = extension.source.find("PYBIND11_MODULE") != std::string::npos;
     if (!extension.source.empty() && !has_module && !functions.empty()) {

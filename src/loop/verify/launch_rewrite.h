@@ -18,6 +18,9 @@
 
 namespace kerf::verify {
 
+// Where a compiler in the sandbox finds the headers of simt/.
+inline constexpr const char* kSimtInside = "/kerf/simt";
+
 // kernel<T, 4><<<config>>>(arguments)
 struct LaunchSite {
   int line = 0;

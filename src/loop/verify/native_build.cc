@@ -253,8 +253,8 @@ Result<Toolchain> FindToolchain() {
   for (const std::string& name : names) {
     const auto found = FindProgram(name, search);
     if (!found.has_value()) continue;
-    Command ask{.argv = {*found, "-dumpfullversion", "-dumpversion"},
-                .timeout = std::chrono::seconds(10)};
+    kerf::Command ask{.argv = {*found, "-dumpfullversion", "-dumpversion"},
+                      .timeout = std::chrono::seconds(10)};
     Result<ProcessOutcome> answer = RunProcess(ask);
     if (!answer.ok() || answer->exit_code != 0) continue;
     std::string version = answer->stdout_text;

@@ -14,17 +14,17 @@
 namespace kerf::verify {
 namespace {
 
-using Program = void*;
+using NvrtcProgram = void*;
 
 struct Nvrtc {
-  int (*create)(Program*, const char*, const char*, int, const char* const*,
+  int (*create)(NvrtcProgram*, const char*, const char*, int, const char* const*,
                 const char* const*) = nullptr;
-  int (*add_name)(Program, const char*) = nullptr;
-  int (*compile)(Program, int, const char* const*) = nullptr;
-  int (*log_size)(Program, size_t*) = nullptr;
-  int (*log)(Program, char*) = nullptr;
-  int (*cubin_size)(Program, size_t*) = nullptr;
-  int (*cubin)(Program, char*) = nullptr;
+  int (*add_name)(NvrtcProgram, const char*) = nullptr;
+  int (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
+  int (*log_size)(NvrtcProgram, size_t*) = nullptr;
+  int (*log)(NvrtcProgram, char*) = nullptr;
+  int (*cubin_size)(NvrtcProgram, size_t*) = nullptr;
+  int (*cubin)(NvrtcProgram, char*) = nullptr;
 
   bool Open() {
     void* library = nullptr;
@@ -167,7 +167,7 @@ int NvrtcMain(int argc, char** argv) {
     texts.push_back(header.text);
     names.push_back(header.name);
   }
-  Program program = nullptr;
+  NvrtcProgram program = nullptr;
   if (nvrtc.create(&program, source.c_str(), Last(argv[0]), static_cast<int>(names.size()),
                    texts.data(), names.data()) != 0) {
     std::fprintf(stderr, "NVRTC cannot take the source\n");

@@ -22,13 +22,10 @@
 namespace kerf::verify {
 namespace {
 
-constexpr int kBias = 1023;
 constexpr uint32_t kLargestExponent = 2046;  // of a finite number
 constexpr int64_t kWellFilled = 32;
 // Of the element itself. In the narrow formats luck would otherwise excuse any value.
 constexpr double kLargestLoan = 1.0 / 32;
-
-double PowerOfTwo(int exponent) { return std::ldexp(1.0, exponent - kBias); }
 
 struct Scratch {
   std::array<double, kTileElements> reference;
@@ -37,7 +34,7 @@ struct Scratch {
   std::array<double, kTileElements> condition;
 };
 
-const char* At(const TensorView& view, int64_t component) {
+const char* ComponentAt(const TensorView& view, int64_t component) {
   return static_cast<const char*>(view.data) +
          component * static_cast<int64_t>(DTypeBytes(ComponentType(view.spec.dtype)));
 }
@@ -47,9 +44,9 @@ class Collector {
   explicit Collector(const Expected& expected)
       : expected_(expected),
         complex_(IsComplex(expected.reference.spec.dtype)),
-        low_(kBias + FormatOf(ComponentType(expected.reference.spec.dtype)).min_exponent) {
+        low_(kExponentBias + FormatOf(ComponentType(expected.reference.spec.dtype)).min_exponent) {
     for (size_t e = 0; e < kExponents; ++e) {
-      units_[e] = std::ldexp(1.0, std::min(kBias - static_cast<int>(e), 1023));
+      units_[e] = std::ldexp(1.0, std::min(kExponentBias - static_cast<int>(e), 1023));
     }
   }
 
@@ -62,7 +59,7 @@ class Collector {
  private:
   void RunTile(int64_t begin, size_t count, ExponentBins& bins) {
     const auto decode = [&](const TensorView& view, double* out) {
-      DecodeElements(ComponentType(view.spec.dtype), At(view, begin), count, out);
+      DecodeElements(ComponentType(view.spec.dtype), ComponentAt(view, begin), count, out);
     };
     Scratch& s = *scratch_;
     decode(expected_.reference, s.reference.data());

@@ -2,12 +2,17 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "loop/verify/budget.h"
 
 namespace kerf::verify {
+
+// Of float64, whose exponents stand for the magnitudes of every type.
+inline constexpr int kExponentBias = 1023;
+inline double PowerOfTwo(int exponent) { return std::ldexp(1.0, exponent - kExponentBias); }
 
 struct ExponentBin {
   int64_t count = 0;     // components where oracle and reference are finite

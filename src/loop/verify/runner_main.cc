@@ -136,7 +136,7 @@ void CatchFaults() {
 
 // --- calls --------------------------------------------------------------------------------------
 
-struct Candidate {
+struct LoadedCandidate {
   Kernel kernel = nullptr;
   GuardedKernel guarded = nullptr;
   SimtReportFd simt_report = nullptr;
@@ -156,8 +156,8 @@ struct Program {
   int device = 0;
 };
 
-Candidate Load(const Program& program) {
-  Candidate candidate;
+LoadedCandidate Load(const Program& program) {
+  LoadedCandidate candidate;
   const char* path = program.library;
   void* library = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
@@ -344,7 +344,7 @@ uint64_t Now() {
 class PreparedCall {
  public:
   // Empty, or why the call cannot be made.
-  std::string Map(const Candidate& candidate, int input_fd, int output_fd, bool timed) {
+  std::string Map(const LoadedCandidate& candidate, int input_fd, int output_fd, bool timed) {
     table_ = ReadTable(input_fd);
     if (!table_.has_value() || !memory_.Map(table_->tensors, table_->names, input_fd, output_fd)) {
       return "the judge's files make no sense here";
@@ -365,7 +365,7 @@ class PreparedCall {
   }
 
   // `fetch`: also bring the outputs home before answering.
-  void Go(const Candidate& candidate, bool fetch) {
+  void Go(const LoadedCandidate& candidate, bool fetch) {
     Reply reply = MakeReply(Reply::Kind::kDone);
     const uint64_t begin = Now();
     if (candidate.guarded != nullptr) {
@@ -454,7 +454,7 @@ class Conversation {
   }
 
   const Program program_;
-  Candidate candidate_;
+  LoadedCandidate candidate_;
   std::unique_ptr<PreparedCall> call_;
 };
 

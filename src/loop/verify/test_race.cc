@@ -18,7 +18,7 @@ constexpr int kWarmups = 3;
 constexpr int kLeastRounds = 10;
 constexpr int kMostRounds = 60;
 constexpr std::chrono::seconds kMostTime{20};
-constexpr double kMostUnrest = 0.1;
+constexpr double kMostTestUnrest = 0.1;
 
 class TestRace {
  public:
@@ -117,7 +117,9 @@ class TestRace {
   std::array<std::vector<double>, 2> samples_;
 };
 
-bool Has(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+bool HasWord(const std::string& text, const char* word) {
+  return text.find(word) != std::string::npos;
+}
 
 }  // namespace
 
@@ -130,7 +132,7 @@ std::string WhyNotTimed(const std::string& backend, const Candidate& candidate,
   if (LanguageOf(candidate.source).gpu) {
     return "without a GPU its kernels are emulated, which says nothing about their speed";
   }
-  if (Has(label, "import triton")) {
+  if (HasWord(label, "import triton")) {
     return "without a GPU the label runs in Triton's interpreter, which is nothing to be faster "
            "than";
   }
@@ -150,7 +152,7 @@ Status RaceTests(const TestSides& sides, std::chrono::milliseconds timeout, int 
     if (!race.Round(/*counts=*/true)) return {};
   }
   verdict.timing = race.Report();
-  if (race.Unrest() > kMostUnrest) {
+  if (race.Unrest() > kMostTestUnrest) {
     verdict.Blame(VerdictStatus::kSuspicious, "unstable",
                   fmt::format("the label differs from itself by {:.0f} %: the machine is too noisy",
                               race.Unrest() * 100));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMagic = "kerftst1";
 constexpr size_t kHead = 16;  // the word and the table's length
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kResultAlignment = 64;
 constexpr size_t kMostDims = 64;
 constexpr size_t kMostEntries = 10000;
 
@@ -141,12 +141,13 @@ Result<TestResult> ParseTestResult(std::string bytes) {
   std::memcpy(&length, all.data() + kMagic.size(), sizeof length);
   if (length > all.size() - kHead) return Corrupt("a result whose table breaks off");
   KERF_RETURN_IF_ERROR(ReadTable(all.substr(kHead, length), result));
-  const uint64_t first = (kHead + length + kAlignment - 1) / kAlignment * kAlignment;
+  const uint64_t first =
+      (kHead + length + kResultAlignment - 1) / kResultAlignment * kResultAlignment;
   for (TestResult::Entry& entry : result.entries) {
     if (!entry.tensor) continue;
     const uint64_t size = entry.spec.bytes();
     const bool empty = size == 0;
-    if (!empty && (entry.offset % kAlignment != 0 || first > all.size() ||
+    if (!empty && (entry.offset % kResultAlignment != 0 || first > all.size() ||
                    entry.offset > all.size() - first || size > all.size() - first - entry.offset)) {
       return Corrupt("a result whose " + entry.name + " lies outside of it");
     }

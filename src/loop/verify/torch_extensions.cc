@@ -16,7 +16,6 @@
 namespace kerf::verify {
 namespace {
 
-constexpr const char* kSimtInside = "/kerf/simt";
 constexpr const char* kExtensionsInside = "/kerf/extensions";
 
 // One set of flags for all extensions: a precompiled header fits no other. The candidate's own
@@ -62,7 +61,7 @@ std::string Dress(const std::string& source, const std::string& module, const st
          "\"\n" + source;
 }
 
-bool Has(std::string_view text, std::string_view word) {
+bool HasText(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
 }
 
@@ -85,10 +84,12 @@ void Refuse(Verdict& verdict, VerdictStatus status, const std::string& reason,
 
 ExtensionLanguage LanguageOf(std::string_view source) {
   ExtensionLanguage language;
-  language.hip = Has(source, "hip/hip_") || Has(source, "hipLaunchKernelGGL") ||
-                 Has(source, "ATen/hip/") || Has(source, "c10/hip/") || Has(source, "hipStream_t");
-  language.gpu = language.hip || Has(source, "__global__") || Has(source, "cuda_runtime") ||
-                 Has(source, "ATen/cuda/") || Has(source, "c10/cuda/") || Has(source, "<<<");
+  language.hip = HasText(source, "hip/hip_") || HasText(source, "hipLaunchKernelGGL") ||
+                 HasText(source, "ATen/hip/") || HasText(source, "c10/hip/") ||
+                 HasText(source, "hipStream_t");
+  language.gpu = language.hip || HasText(source, "__global__") || HasText(source, "cuda_runtime") ||
+                 HasText(source, "ATen/cuda/") || HasText(source, "c10/cuda/") ||
+                 HasText(source, "<<<");
   return language;
 }
 

@@ -19,8 +19,6 @@
 namespace kerf::verify {
 namespace {
 
-constexpr const char* kSimtInside = "/kerf/simt";
-
 // For correctness, not for speed: -O1 compiles in half the time of -O3.
 std::vector<std::string> SimtFlags(bool hip) {
   return {"-std=c++17",
