@@ -1,5 +1,5 @@
-# kerf_library(name SOURCES … DEPS …)   one static library for each folder of src/
-# kerf_test(name SOURCES … DEPS …)      one test program for each folder; every TEST in it becomes a ctest case
+# kerf_library(name [HOT] SOURCES … DEPS …)   one static library for each folder of src/; HOT: its loops are somebody's waiting time
+# kerf_test(name [SEPARATE] SOURCES … DEPS …)   one test program for each folder; SEPARATE: its files use the same names
 # kerf_fuzzer(name SOURCES … DEPS …)    a libFuzzer target under the fuzz preset, a corpus replayer elsewhere
 
 add_library(kerf_options INTERFACE)
@@ -9,6 +9,17 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 warns about every "literal" + std::string (its bug 105651).
   target_compile_options(kerf_options INTERFACE -Wno-restrict)
 endif()
+# Sixteen files of a library at a time become one translation unit (CMAKE_UNITY_BUILD in the presets): the headers, which
+# are most of a small file, are read once, and a first build takes a third of the time. Names in unnamed namespaces
+# must therefore differ within a library. The debug preset compiles each file for itself.
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # To GCC a .cc file that is included is a header, and a class in it that holds an unnamed one suspicious.
+  target_compile_options(kerf_options INTERFACE -Wno-subobject-linkage)
+endif()
+# Most of kerf waits for compilers, models and devices; optimising that part fully would take a third of a first build.
+set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
+set(KERF_HOT_OPTIONS $<$<CONFIG:Release>:-O3>)
 if(CMAKE_BUILD_TYPE STREQUAL "Sanitize")
   target_compile_options(kerf_options INTERFACE -O1 -g -fno-omit-frame-pointer)
 endif()
@@ -29,14 +40,20 @@ endif()
 target_include_directories(kerf_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 
 function(kerf_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(kerf_${name} STATIC ${ARG_SOURCES})
+  if(ARG_HOT)
+    target_compile_options(kerf_${name} PRIVATE ${KERF_HOT_OPTIONS})
+  endif()
   target_link_libraries(kerf_${name} PUBLIC kerf_options ${ARG_DEPS} PRIVATE ${ARG_PRIVATE_DEPS})
 endfunction()
 
 function(kerf_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE" "TIMEOUT" "SOURCES;DEPS" ${ARGN})
   add_executable(kerf_${name}_test ${ARG_SOURCES})
+  if(ARG_SEPARATE)
+    set_target_properties(kerf_${name}_test PROPERTIES UNITY_BUILD OFF)
+  endif()
   target_link_libraries(kerf_${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main GTest::gmock)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)

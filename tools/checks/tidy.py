@@ -113,7 +113,7 @@ class Run:
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=pathlib.Path, default=root / "build/release")
+    parser.add_argument("--build", type=pathlib.Path, default=root / "build/debug")
     parser.add_argument("--base")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--budget", type=float, default=90.0)
@@ -123,7 +123,7 @@ def main():
 
     database = args.build / "compile_commands.json"
     if not database.is_file():
-        print(f"no {database}; run tools/build")
+        print(f"no {database}; run cmake --preset debug")
         return 3
     compiled = {}
     for entry in json.loads(database.read_text(encoding="utf-8")):
