@@ -52,7 +52,7 @@ struct Recorder::Task {
 struct Recorder::Target {
   std::string path;
   std::string folder;
-  const std::string* content = nullptr;  // owned by the submission
+  std::string_view content;  // the submission keeps it
   bool created = false;
 };
 
@@ -212,7 +212,8 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
       name = std::string(file.folder) + "/" + name;
       folder = JoinPath(folder, file.folder);
     }
-    placed.files.push_back({JoinPath(task->op_dir, name), std::move(folder), &file.content, false});
+    placed.files.push_back(
+        {JoinPath(task->op_dir, name), std::move(folder), file.content.view(), false});
     placed.recorded.files.push_back(submission.op + "/" + name);
     step.files.push_back({std::move(name), file.content.size(), file.sha256, file.encoding});
   }
@@ -290,7 +291,7 @@ Status Recorder::WriteMany(const std::vector<Target*>& targets) {
 Result<std::unique_ptr<File>> Recorder::WriteFile(Target& target) {
   KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
   target.created = true;
-  KERF_RETURN_IF_ERROR(file->Write(*target.content));
+  KERF_RETURN_IF_ERROR(file->Write(target.content));
   return file;
 }
 
