@@ -10,6 +10,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "base/check.h"
 #include "base/json_unescape.h"
 #include "base/utf8.h"
 
@@ -211,7 +212,29 @@ bool JsonReader::ReadString(std::string& out) {
 
 bool JsonReader::ScanString(std::string* out) {
   ++position_;  // the opening quote
-  bool likely_more = false;
+  return ScanRest(out, false);
+}
+
+bool JsonReader::ReadInPlace(Text& out) {
+  KERF_CHECK(writable_ != nullptr, "the text of this reader is not to be changed");
+  if (Peek() != JsonType::kString) return Fail("expected a string");
+  ++position_;
+  char* const begin = writable_ + position_;
+  const UnescapedInPlace run = UnescapeJsonInPlace(begin, text_.size() - position_);
+  position_ += run.taken;
+  if (position_ < text_.size() && text_[position_] == '"') {
+    ++position_;
+    out = Text::Borrowed({begin, run.written}, run.ascii);
+    return true;
+  }
+  std::string rest;
+  if (!ScanRest(&rest, run.written < run.taken)) return false;
+  if (!rest.empty()) std::memcpy(begin + run.written, rest.data(), rest.size());
+  out = Text::Borrowed({begin, run.written + rest.size()}, false);
+  return true;
+}
+
+bool JsonReader::ScanRest(std::string* out, bool likely_more) {
   for (;;) {
     // Most strings are short and have no escape; those that have one usually have many.
     if (likely_more && out != nullptr) position_ += UnescapeJson(text_.substr(position_), *out);

@@ -16,8 +16,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace kerf {
 
@@ -33,6 +36,9 @@ class JsonReader {
 
   explicit JsonReader(std::string_view text) : JsonReader(text, Options{}) {}
   JsonReader(std::string_view text, Options options) : text_(text), options_(options) {}
+  // Over a text that may be overwritten: ReadInPlace() can be used.
+  explicit JsonReader(std::span<char> text)
+      : text_(text.data(), text.size()), writable_(text.data()) {}
 
   // What comes next; kEnd at the end of the text or when the next byte begins no value.
   JsonType Peek();
@@ -45,6 +51,8 @@ class JsonReader {
   bool NextElement();
 
   bool ReadString(std::string& out);
+  // A string without a copy: what it stands for is left where its literal was.
+  bool ReadInPlace(Text& out);
   bool ReadInt(int64_t& out);
   bool ReadDouble(double& out);
   bool ReadBool(bool& out);
@@ -69,12 +77,15 @@ class JsonReader {
   bool BeginItem();
   // Scans one string; decodes into *out unless out is null.
   bool ScanString(std::string* out);
+  // From inside a string to its end. `likely_more`: escapes were seen.
+  bool ScanRest(std::string* out, bool likely_more);
   bool ScanEscape(std::string* out);
   bool ScanUnicode(std::string* out);
   bool ScanHex4(char32_t& value);
   bool ScanNumber(std::string_view& digits);
 
   std::string_view text_;
+  char* writable_ = nullptr;  // text_, when it may be overwritten
   Options options_;
   size_t position_ = 0;
   int depth_ = 0;

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <span>
 
 #include "base/utf8.h"
 
@@ -373,6 +375,61 @@ TEST(AppendJsonString, WritesWhatEveryParserAccepts) {
   EXPECT_EQ(json, R"("a\"\\\n\r\t\u0001\u007f)"
                   "\xEF\xBF\xBD"
                   R"( ä\ud800")");
+}
+
+// The two ways of reading a string agree, wherever an escape or the end stands in a block.
+void ExpectSameInPlace(const std::string& body) {
+  const std::string text = "[\"" + body + "\", \"next\\n\", 7]";
+  JsonReader copying(text);
+  std::string changed = text;
+  JsonReader changing{std::span<char>(changed)};
+  std::string copied;
+  Text in_place;
+  copying.BeginArray();
+  changing.BeginArray();
+  copying.NextElement();
+  changing.NextElement();
+  const bool good = copying.ReadString(copied);
+  ASSERT_EQ(changing.ReadInPlace(in_place), good) << text;
+  EXPECT_EQ(copying.error(), changing.error());
+  if (!good) return;
+  EXPECT_EQ(in_place.view(), copied);
+  const bool ascii = std::all_of(copied.begin(), copied.end(), [](char c) { return c >= 0; });
+  EXPECT_TRUE(ascii || !in_place.known_ascii()) << copied;
+  std::string next_copied;
+  Text next;
+  const bool goes_on = copying.NextElement() && copying.ReadString(next_copied);
+  EXPECT_EQ(changing.NextElement() && changing.ReadInPlace(next), goes_on) << text;
+  EXPECT_EQ(changing.error(), copying.error());
+  EXPECT_TRUE(!goes_on || next.view() == next_copied);
+  EXPECT_EQ(in_place.view(), copied) << "what comes after it leaves it alone";
+}
+
+TEST(JsonReader, InPlaceIsTheSameText) {
+  for (const std::string piece :
+       {"\\n", "\\\\", "\\\"", "\\\\\\\"", "\\\\\\\\", "\\u00e9", "\\ud83d\\ude00", "\\ud800",
+        "\\x", "\n", "\xC3\xA9", "\xFF", "\\/\\b\\f\\r\\t", "\\", "\"", "\x7F"}) {
+    for (size_t before = 0; before < 140; ++before) {
+      ExpectSameInPlace(std::string(before, 'a') + piece + std::string(before % 67, 'b'));
+    }
+  }
+}
+
+TEST(JsonReader, InPlaceIsTheSameForRandomText) {
+  static constexpr const char* kPieces[] = {"\\n",   "\\\\", "\\\"", "a",  "bcdefgh", "\\u4e2d",
+                                            "\\ud8", "\\t",  "中",   "\\", "\"",      "\x80"};
+  unsigned seed = 1;
+  for (int turn = 0; turn < 4000; ++turn) {
+    std::string body;
+    const unsigned pieces = turn % 97;
+    for (unsigned i = 0; i < pieces; ++i) {
+      seed = seed * 1664525U + 1013904223U;
+      // Mostly pieces that are well-formed.
+      const unsigned choice = (seed >> 16) % 1000;
+      body += kPieces[choice < 990 ? choice % 6 : choice % 12];
+    }
+    ExpectSameInPlace(body);
+  }
 }
 
 }  // namespace

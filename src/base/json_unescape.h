@@ -15,4 +15,15 @@ char PlainJsonEscape(char letter);
 // last few bytes. What it stopped at, and what is left, is the caller's.
 size_t UnescapeJson(std::string_view text, std::string& out);
 
+struct UnescapedInPlace {
+  size_t taken = 0;    // bytes of the text
+  size_t written = 0;  // what they stand for, at its front
+  bool ascii = true;   // all of that
+};
+
+// The same without a copy: what the front of `text` stands for, which is never longer, replaces it.
+// What is behind the bytes that were taken stays as it was. Takes nothing on processors without
+// AVX-512's byte instructions.
+UnescapedInPlace UnescapeJsonInPlace(char* text, size_t size);
+
 }  // namespace kerf

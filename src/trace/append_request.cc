@@ -16,7 +16,7 @@ constexpr char kMembers[] =
 
 class RequestReader {
  public:
-  explicit RequestReader(std::string_view line) : reader_(line) {}
+  explicit RequestReader(std::span<char> line) : reader_(line) {}
 
   Result<AppendRequest> Run() {
     if (reader_.Peek() != JsonType::kObject) {
@@ -38,7 +38,7 @@ class RequestReader {
 
  private:
   Status ReadMember(const std::string& key) {
-    StepInput& input = request_.input;
+    TextInput& input = request_.input;
     if (key == "kind") return ReadKind();
     if (key == "action_type") return ReadAction();
     if (key == "op_name") return ReadName(key, request_.op);
@@ -97,10 +97,10 @@ class RequestReader {
     return reader_.Peek() == JsonType::kString && reader_.ReadString(out);
   }
 
-  Status ReadText(const std::string& key, std::string& out) {
+  Status ReadText(const std::string& key, Text& out) {
     switch (reader_.Peek()) {
       case JsonType::kString:
-        return reader_.ReadString(out) ? Status() : Malformed(key);
+        return reader_.ReadInPlace(out) ? Status() : Malformed(key);
       case JsonType::kNull:
         return reader_.ReadNull() ? Status() : Malformed(key);
       case JsonType::kObject:
@@ -119,7 +119,7 @@ class RequestReader {
   }
 
   // {"base64":"…"}; for the profile also any other object, kept as it was written.
-  Status ReadObjectText(const std::string& key, std::string& out) {
+  Status ReadObjectText(const std::string& key, Text& out) {
     std::string_view raw;
     if (!reader_.ReadRaw(raw)) return Malformed(key);
     JsonReader object(raw);
@@ -131,7 +131,7 @@ class RequestReader {
                            !object.NextKey(name) && object.Finish();
     if (!is_base64) {
       if (key != "profile") return Malformed(key);
-      out = raw;
+      out = std::string(raw);
       return {};
     }
     std::optional<std::string> bytes = DecodeBase64(encoded);
@@ -172,9 +172,9 @@ class RequestReader {
 
   // A text that records of this kind do not have would be lost.
   Status CheckTexts() {
-    const StepInput& input = request_.input;
+    const TextInput& input = request_.input;
     const bool verifier = input.kind == RecordKind::kVerifier;
-    const std::pair<const char*, const std::string*> foreign[] = {
+    const std::pair<const char*, const Text*> foreign[] = {
         {verifier ? "res" : "verify_res", verifier ? &input.res : &input.verify_res},
         {verifier ? "prompt" : "verify_log", verifier ? &input.prompt : &input.verify_log},
         {verifier ? "reasoning" : "profile", verifier ? &input.reasoning : &input.profile}};
@@ -195,8 +195,6 @@ class RequestReader {
 
 }  // namespace
 
-Result<AppendRequest> ParseAppendRequest(std::string_view line) {
-  return RequestReader(line).Run();
-}
+Result<AppendRequest> ParseAppendRequest(std::span<char> line) { return RequestReader(line).Run(); }
 
 }  // namespace kerf::trace

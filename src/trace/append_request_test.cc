@@ -3,18 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <deque>
+
 namespace kerf::trace {
 namespace {
 
 using ::testing::HasSubstr;
 
-AppendRequest MustParse(const std::string& line) {
-  Result<AppendRequest> request = ParseAppendRequest(line);
-  EXPECT_TRUE(request.ok()) << line << ": " << request.error().message;
+// The request refers to the line, which stays.
+AppendRequest MustParse(const std::string& text) {
+  static std::deque<std::string> lines;
+  Result<AppendRequest> request = ParseAppendRequest(lines.emplace_back(text));
+  EXPECT_TRUE(request.ok()) << text << ": " << request.error().message;
   return request.ok() ? *request : AppendRequest{};
 }
 
-std::string ErrorOf(const std::string& line) {
+std::string ErrorOf(std::string line) {
   const Result<AppendRequest> request = ParseAppendRequest(line);
   EXPECT_FALSE(request.ok()) << line;
   if (request.ok()) return "";
@@ -104,7 +108,7 @@ TEST(AppendRequest, Base64CarriesAnyBytes) {
 
 TEST(AppendRequest, BadBase64IsRefused) {
   for (const char* text : {"/wD", "****", "/wD+=", "/wD +", "=", "/w=="}) {
-    const std::string line = Coder(R"(,"res":{"base64":")" + std::string(text) + "\"}");
+    std::string line = Coder(R"(,"res":{"base64":")" + std::string(text) + "\"}");
     const bool ok = ParseAppendRequest(line).ok();
     EXPECT_EQ(ok, std::string(text) == "/w==") << text;
   }

@@ -7,14 +7,15 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 
 #include "base/json_reader.h"
 #include "trace/append_request.h"
+#include "trace/line_buffer.h"
 
 namespace kerf::trace {
 namespace {
@@ -28,7 +29,6 @@ constexpr size_t kMaxQueueBytes = size_t{8} << 20;
 // their way bring nothing.
 constexpr size_t kMaxBatchesOnTheWay = 4;
 constexpr auto kLookAgain = std::chrono::milliseconds(2);
-constexpr size_t kReadChunk = size_t{256} << 10;
 constexpr size_t kMaxLine = size_t{2} << 30;
 
 // One input line on its way to the disk.
@@ -170,7 +170,7 @@ class InputReader {
     while (WaitForInput(-1) && !queue_.stopped() && ReadMore()) {
       TakeLines(/*at_end=*/false);
       if (!WaitForInput(0)) queue_.Flush();
-      if (size_ > kMaxLine) {
+      if (lines_.pending() > kMaxLine) {
         status_ = InvalidInput("line " + std::to_string(line_number_ + 1) +
                                " is longer than 2 GiB; give longer texts in parts");
         break;
@@ -192,22 +192,9 @@ class InputReader {
 
  private:
   bool ReadMore() {
-    if (capacity_ - size_ < kReadChunk) Grow();
-    ssize_t n = 0;
-    do {
-      n = ::read(fd_, buffer_.get() + size_, kReadChunk);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) status_ = ErrnoError("read", "the input", errno);
-    if (n > 0) size_ += static_cast<size_t>(n);
-    return n > 0;
-  }
-
-  // A plain array: std::string would fill with zeros what read() overwrites.
-  void Grow() {
-    capacity_ = std::max(2 * capacity_, 4 * kReadChunk);
-    std::unique_ptr<char[]> larger(new char[capacity_]);
-    if (size_ > 0) std::memcpy(larger.get(), buffer_.get(), size_);
-    buffer_ = std::move(larger);
+    const Result<bool> more = lines_.Read(fd_);
+    if (!more.ok()) status_ = more.error();
+    return more.ok() && *more;
   }
 
   // True when a read would return at once (data, end or error); false after the time-out or Stop().
@@ -221,34 +208,18 @@ class InputReader {
   }
 
   void TakeLines(bool at_end) {
-    size_t at = 0;
-    const std::string_view rest(buffer_.get(), size_);
-    while (at < rest.size()) {
-      // What was searched before has no LF in it: a long line is not searched again from its start.
-      const size_t from = std::max(at, searched_);
-      size_t end = rest.find('\n', from);
-      if (end == std::string_view::npos) {
-        searched_ = rest.size();
-        if (!at_end) break;
-        end = rest.size();
-      }
-      TakeLine(rest.substr(at, end - at));
-      at = std::min(end + 1, rest.size());
-      searched_ = 0;
-    }
+    while (const std::optional<std::span<char>> line = lines_.Next(at_end)) TakeLine(*line);
     PushHeld();
-    if (at > 0) std::memmove(buffer_.get(), buffer_.get() + at, size_ - at);
-    size_ -= at;
-    searched_ = searched_ > at ? searched_ - at : 0;
   }
 
-  void TakeLine(std::string_view line) {
+  void TakeLine(std::span<char> line) {
     ++line_number_;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+    const auto text = [&] { return std::string_view(line.data(), line.size()); };
+    if (text().ends_with('\r')) line = line.first(line.size() - 1);
+    if (text().find_first_not_of(" \t") == std::string_view::npos) return;
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-    if (line_number_ == 1 && line.starts_with(kByteOrderMark)) {
-      line.remove_prefix(kByteOrderMark.size());
+    if (line_number_ == 1 && text().starts_with(kByteOrderMark)) {
+      line = line.subspan(kByteOrderMark.size());
     }
     Item item{line_number_, line.size(), Prepare(line)};
     if (!item.submission.ok()) {  // the message may quote the line
@@ -272,7 +243,7 @@ class InputReader {
     held_.clear();
   }
 
-  Result<Submission> Prepare(std::string_view line) {
+  Result<Submission> Prepare(std::span<char> line) {
     KERF_ASSIGN_OR_RETURN(AppendRequest request, ParseAppendRequest(line));
     Redactor::Counts counts;
     for (std::string* name : {&request.op, &request.task}) {
@@ -284,6 +255,7 @@ class InputReader {
     }
     KERF_ASSIGN_OR_RETURN(PreparedRecord record,
                           PrepareTexts(std::move(request.input), names_, redactor_));
+    record.keeps = lines_.Keeper();
     return Submission{std::move(request.op), std::move(request.task), std::move(record)};
   }
 
@@ -292,10 +264,7 @@ class InputReader {
   const Names names_;
   const Redactor& redactor_;
   ItemQueue& queue_;
-  std::unique_ptr<char[]> buffer_;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
-  size_t searched_ = 0;
+  LineBuffer lines_;
   int64_t line_number_ = 0;
   std::vector<Item> held_;  // read, not passed on yet
   Status status_;

@@ -31,7 +31,7 @@ class Preparer {
  public:
   Preparer(Names names, const Redactor& redactor) : names_(names), redactor_(redactor) {}
 
-  Result<PreparedRecord> Run(StepInput input) {
+  Result<PreparedRecord> Run(TextInput input) {
     KERF_RETURN_IF_ERROR(CheckAction(input.kind, input.action));
     record_.kind = input.kind;
     record_.action = input.action;
@@ -59,30 +59,30 @@ class Preparer {
   }
 
  private:
-  void AddFile(const char* folder, const char* parameter, std::string content,
+  void AddFile(const char* folder, const char* parameter, Text content,
                const char* extension = ".txt") {
     redactor_.Redact(content, counts_);
     AddClean(folder, parameter, std::move(content), extension);
   }
 
   // Content that holds nothing to redact any more.
-  void AddClean(const char* folder, const char* parameter, std::string content,
-                const char* extension) {
+  void AddClean(const char* folder, const char* parameter, Text content, const char* extension) {
     PreparedFile file{folder, parameter, extension, std::move(content), "", ""};
-    file.encoding = TextEncodingName(DetectEncoding(file.content));
+    file.encoding = TextEncodingName(
+        file.content.known_ascii() ? TextEncoding::kUtf8 : DetectEncoding(file.content.view()));
     record_.files.push_back(std::move(file));
   }
 
-  void AddUnlessEmpty(const char* folder, const char* parameter, std::string content,
+  void AddUnlessEmpty(const char* folder, const char* parameter, Text content,
                       const char* extension = ".txt") {
     if (!content.empty()) AddFile(folder, parameter, std::move(content), extension);
   }
 
-  void AddReply(std::string reply) {
+  void AddReply(Text reply) {
     // Cleaned before it is taken apart: the frame must not carry what the file may not.
     redactor_.Redact(reply, counts_);
     const bool formatted = names_ == Names::kDoc || names_ == Names::kValue;
-    const std::optional<CodeReply> code = formatted ? FindCodeReply(reply) : std::nullopt;
+    const std::optional<CodeReply> code = formatted ? FindCodeReply(reply.view()) : std::nullopt;
     if (!code.has_value()) {
       AddClean("", "result", std::move(reply), ".txt");
       return;
@@ -97,12 +97,12 @@ class Preparer {
     record_.reply_frame = EncodeReplyFrame(code->frame);
   }
 
-  void AddVerification(StepInput input) {
+  void AddVerification(TextInput input) {
     AddFile("", "verify_res", std::move(input.verify_res));
     const PreparedFile& result = record_.files.back();
     if (result.content.size() <= kShortResult &&
         result.encoding == TextEncodingName(TextEncoding::kUtf8)) {
-      record_.verify_res = result.content;
+      record_.verify_res = result.content.view();
     }
     AddUnlessEmpty("", "error_log", std::move(input.verify_log));
     AddUnlessEmpty("", "profile", std::move(input.profile), ".json");
@@ -116,7 +116,7 @@ class Preparer {
 
 }  // namespace
 
-Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor& redactor) {
+Result<PreparedRecord> PrepareTexts(TextInput input, Names names, const Redactor& redactor) {
   return Preparer(names, redactor).Run(std::move(input));
 }
 
@@ -127,14 +127,14 @@ void HashFiles(const std::vector<PreparedRecord*>& records) {
     for (PreparedFile& file : record->files) {
       if (!file.sha256.empty()) continue;
       waiting.push_back(&file);
-      texts.emplace_back(file.content);
+      texts.push_back(file.content.view());
     }
   }
   const std::vector<std::string> hashes = Sha256HexOfAll(texts);
   for (size_t i = 0; i < waiting.size(); ++i) waiting[i]->sha256 = hashes[i];
 }
 
-Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor) {
+Result<PreparedRecord> PrepareRecord(TextInput input, Names names, const Redactor& redactor) {
   Result<PreparedRecord> record = PrepareTexts(std::move(input), names, redactor);
   if (record.ok()) HashFiles({&*record});
   return record;

@@ -3,6 +3,7 @@
 // beside the writing.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "base/result.h"
 #include "trace/names.h"
 #include "trace/redactor.h"
+#include "trace/text_input.h"
 
 namespace kerf::trace {
 
@@ -20,7 +22,7 @@ struct PreparedFile {
   const char* folder = "";     // "" or "conductor"
   const char* parameter = "";  // "result"
   const char* extension = ".txt";
-  std::string content;
+  Text content;
   std::string sha256;
   std::string encoding;
 };
@@ -33,13 +35,15 @@ struct PreparedRecord {
   std::string reply_frame;
   std::string meta;
   std::vector<RedactionNote> redacted;
+  // Holds the texts that are not the record's own.
+  std::shared_ptr<const void> keeps;
 };
 
 // Hashing takes as long as everything else together; these are PrepareRecord() in two parts. Files
 // that have their hash are passed over; several records at once take less time than one by one.
-Result<PreparedRecord> PrepareTexts(StepInput input, Names names, const Redactor& redactor);
+Result<PreparedRecord> PrepareTexts(TextInput input, Names names, const Redactor& redactor);
 void HashFiles(const std::vector<PreparedRecord*>& records);
 
-Result<PreparedRecord> PrepareRecord(StepInput input, Names names, const Redactor& redactor);
+Result<PreparedRecord> PrepareRecord(TextInput input, Names names, const Redactor& redactor);
 
 }  // namespace kerf::trace

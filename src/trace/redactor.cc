@@ -174,6 +174,22 @@ bool Redactor::Redact(std::string& text, Counts& counts) const {
   return changed;
 }
 
+bool Redactor::Finds(std::string_view text) const {
+  return std::any_of(secrets_.begin(), secrets_.end(),
+                     [&](const Secret& secret) {
+                       return text.find(secret.value) != std::string_view::npos;
+                     }) ||
+         std::any_of(patterns_.begin(), patterns_.end(), [&](const auto& pattern) {
+           return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()),
+                                    pattern->expression);
+         });
+}
+
+// Most texts hold nothing: they need no copy.
+bool Redactor::Redact(Text& text, Counts& counts) const {
+  return Finds(text.view()) && Redact(text.Own(), counts);
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;

@@ -9,6 +9,7 @@
 
 #include "artifact/step.h"
 #include "base/result.h"
+#include "base/text.h"
 
 namespace kerf::trace {
 
@@ -34,6 +35,7 @@ class Redactor {
 
   // Replaces what must not be stored and counts it. Returns whether anything changed.
   bool Redact(std::string& text, Counts& counts) const;
+  bool Redact(Text& text, Counts& counts) const;
   // The same for every string in a JSON text; strings under credential-like keys go whole. Refuses
   // what is no JSON object.
   Result<std::string> RedactMeta(const std::string& meta, Counts& counts) const;
@@ -44,6 +46,8 @@ class Redactor {
     std::string value;
   };
   struct Pattern;
+
+  [[nodiscard]] bool Finds(std::string_view text) const;
 
   std::vector<Secret> secrets_;
   std::vector<std::unique_ptr<Pattern>> patterns_;

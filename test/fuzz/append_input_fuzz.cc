@@ -31,7 +31,8 @@ const kerf::trace::Redactor& TheRedactor() {
   return redactor;
 }
 
-void CheckText(const Json& document, const char* key, const std::string& text) {
+void CheckText(const Json& document, const char* key, const kerf::Text& given) {
+  const std::string text(given.view());
   if (!document.contains(key) || document[key].is_null()) {
     Expect(text.empty(), "a text that was not given is empty");
     return;
@@ -56,7 +57,7 @@ void CheckText(const Json& document, const char* key, const std::string& text) {
 void CheckAgainstJson(std::string_view line, const kerf::trace::AppendRequest& request) {
   const Json document = Json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded()) return;
-  const kerf::StepInput& input = request.input;
+  const kerf::trace::TextInput& input = request.input;
   const auto name = [&](const char* key) {
     return document[key].is_string() ? document[key].get<std::string>() : document[key].dump();
   };
@@ -84,8 +85,8 @@ void CheckPrepared(const kerf::trace::PreparedRecord& record) {
   line.step.meta = record.meta;
   line.verify_res = record.verify_res;
   for (const kerf::trace::PreparedFile& file : record.files) {
-    CheckClean(file.content);
-    Expect(file.sha256 == kerf::Sha256Hex(file.content), "the hash is the content's");
+    CheckClean(std::string(file.content.view()));
+    Expect(file.sha256 == kerf::Sha256Hex(file.content.view()), "the hash is the content's");
   }
   const std::string encoded = kerf::trace::EncodeLine(line);
   CheckClean(encoded);
@@ -98,9 +99,9 @@ void CheckPrepared(const kerf::trace::PreparedRecord& record) {
 }
 
 // Nothing a model said is lost, unless it was redacted.
-void CheckReply(const std::string& reply, const kerf::trace::PreparedRecord& record) {
+void CheckReply(std::string_view reply, const kerf::trace::PreparedRecord& record) {
   if (record.kind != kerf::RecordKind::kDesignerOrCoder || !record.redacted.empty()) return;
-  const std::string& result = record.files[0].content;
+  const std::string_view result = record.files[0].content.view();
   if (record.reply_frame.empty()) {
     Expect(result == reply, "a reply without frame is stored raw");
     return;
@@ -116,7 +117,9 @@ void CheckReply(const std::string& reply, const kerf::trace::PreparedRecord& rec
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);
-  const kerf::Result<kerf::trace::AppendRequest> request = kerf::trace::ParseAppendRequest(line);
+  std::string overwritten(line);
+  const kerf::Result<kerf::trace::AppendRequest> request =
+      kerf::trace::ParseAppendRequest(overwritten);
   if (!request.ok()) {
     Expect(!request.error().message.empty(), "a refusal says why");
     return 0;
@@ -127,7 +130,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         kerf::trace::PrepareRecord(request->input, names, TheRedactor());
     if (!record.ok()) continue;
     CheckPrepared(*record);
-    CheckReply(request->input.res, *record);
+    CheckReply(request->input.res.view(), *record);
   }
   return 0;
 }

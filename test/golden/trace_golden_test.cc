@@ -82,7 +82,7 @@ class Recording {
   [[nodiscard]] const std::string& answers() const { return answers_; }
 
  private:
-  Result<Recorded> RecordLine(Recorder& recorder, const std::string& line) {
+  Result<Recorded> RecordLine(Recorder& recorder, std::string line) {
     KERF_ASSIGN_OR_RETURN(AppendRequest request, ParseAppendRequest(line));
     KERF_ASSIGN_OR_RETURN(PreparedRecord record,
                           PrepareRecord(std::move(request.input), names_, redactor_));

@@ -1,0 +1,255 @@
+// The Recorder's half that makes a batch durable: lines, files, commits, and the order in which
+// they reach the device (docs/formats/trace.md, "Why this order").
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+
+#include "base/hash.h"
+#include "trace/recorder.h"
+#include "trace/recorder_batch.h"
+
+namespace kerf::trace {
+namespace {
+
+// Up to this many files are synced one by one; beyond it one sync of the whole file system is
+// cheaper.
+constexpr size_t kFewFiles = 32;
+
+// Whether the result is there, or no thread was asked for it and the one who wants it makes it.
+bool IsReady(const std::shared_future<Status>& future) {
+  return future.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+}
+
+size_t CountFiles(const auto& placed) {
+  size_t count = 0;
+  for (const auto& one : placed) count += one.files.size();
+  return count;
+}
+
+}  // namespace
+
+Status Recorder::AppendRecords(std::vector<Placed>& placed) {
+  std::map<Journal*, std::vector<JournalLine>> lines_of;
+  for (Placed& one : placed) lines_of[one.task->journal.get()].push_back(one.line);
+  for (auto& [journal, lines] : lines_of) {
+    KERF_RETURN_IF_ERROR(journal->Append(lines));
+    journal->StartSync();
+  }
+  return {};
+}
+
+Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
+  if (journals.size() > kFewFiles) return fs_.SyncAll(options_.log_dir);
+  if (journals.size() > 1) {
+    for (Journal* journal : journals) journal->StartSync();
+  }
+  for (Journal* journal : journals) KERF_RETURN_IF_ERROR(journal->Sync());
+  return {};
+}
+
+Status Recorder::WriteFiles(Batch& batch) {
+  std::vector<Target*> targets;
+  for (Placed& one : batch.placed) {
+    for (Target& target : one.files) {
+      targets.push_back(&target);
+      if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
+        KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
+      }
+    }
+  }
+  return targets.size() <= kFewFiles ? WriteFew(batch, targets) : WriteMany(targets);
+}
+
+Status Recorder::WriteFew(Batch& batch, const std::vector<Target*>& targets) {
+  for (Target* target : targets) {
+    KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, WriteFile(*target));
+    file->StartSync();
+    batch.open.push_back(std::move(file));
+    batch.folders.insert(target->folder);
+  }
+  return {};
+}
+
+// Writing takes longer than all that is done before it, so a second thread takes every other file
+// or so where threads are allowed.
+Status Recorder::WriteMany(const std::vector<Target*>& targets) {
+  std::atomic<size_t> next = 0;
+  const auto write_some = [&]() -> Status {
+    for (size_t i = next++; i < targets.size(); i = next++) {
+      const Result<std::unique_ptr<File>> file = WriteFile(*targets[i]);
+      if (file.ok()) continue;
+      next = targets.size();
+      return file.error();
+    }
+    return {};
+  };
+  std::future<Status> other;
+  if (options_.overlap) other = std::async(std::launch::async, write_some);
+  Status written = write_some();
+  if (other.valid()) {
+    Status second = other.get();
+    if (written.ok()) written = std::move(second);
+  }
+  return written;
+}
+
+Result<std::unique_ptr<File>> Recorder::WriteFile(Target& target) {
+  KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, fs_.OpenNew(target.path));
+  target.created = true;
+  KERF_RETURN_IF_ERROR(file->Write(target.content));
+  return file;
+}
+
+Status Recorder::Write(Batch& batch) {
+  std::map<Task*, std::string> batch_of;
+  for (Placed& one : batch.placed) {
+    std::string& id = batch_of[one.task];
+    if (id.empty()) id = Hex64(ids_.Next());
+    one.line.batch = id;
+  }
+  KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
+  const size_t files = CountFiles(batch.placed);
+  if (files > kFewFiles) SyncLines(batch);
+  KERF_RETURN_IF_ERROR(WriteFiles(batch));
+  if (files > kFewFiles) {
+    batch.synced = std::async(Policy(), [this, lines = batch.lines_synced]() -> Status {
+                     // The lines before the files: a file that outlives a power failure then has
+                     // its line.
+                     KERF_RETURN_IF_ERROR(lines.get());
+                     return fs_.SyncAll(options_.log_dir);
+                   }).share();
+  }
+  return {};
+}
+
+// The commits of the batch before go along: one wait less.
+void Recorder::SyncLines(Batch& batch) {
+  std::vector<Journal*> journals = JournalsOf(batch);
+  Batch* const first = begun_.empty() ? nullptr : begun_.front();
+  const bool takes_along = first != nullptr && first->sealed && !first->commits_synced.valid();
+  if (takes_along) {
+    for (Journal* journal : first->committed) {
+      if (std::find(journals.begin(), journals.end(), journal) == journals.end()) {
+        journals.push_back(journal);
+      }
+    }
+  }
+  batch.lines_synced = std::async(Policy(), [this, journals = std::move(journals)] {
+                         return SyncJournals(journals);
+                       }).share();
+  if (takes_along) first->commits_synced = batch.lines_synced;
+}
+
+std::launch Recorder::Policy() const {
+  return options_.overlap ? std::launch::async : std::launch::deferred;
+}
+
+std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
+  std::set<Journal*> journals;
+  for (const Placed& one : batch.placed) journals.insert(one.task->journal.get());
+  return {journals.begin(), journals.end()};
+}
+
+bool Recorder::IsSynced(const Batch& batch) {
+  return !batch.status.ok() || !batch.synced.valid() || IsReady(batch.synced);
+}
+
+bool Recorder::IsDone(const Batch& batch) {
+  if (!batch.status.ok() || !batch.synced.valid()) return true;
+  return batch.sealed && batch.commits_synced.valid() && IsReady(batch.commits_synced);
+}
+
+Status Recorder::SyncFiles(Batch& batch) {
+  if (batch.synced.valid()) return batch.synced.get();
+  // As for large batches: the lines before the files.
+  KERF_RETURN_IF_ERROR(SyncJournals(JournalsOf(batch)));
+  // Side by side where threads are allowed: the device then empties its cache once for all of them,
+  // not once for each.
+  const auto policy = Policy();
+  std::vector<std::future<Status>> syncs;
+  for (const std::unique_ptr<File>& file : batch.open) {
+    syncs.push_back(std::async(policy, [&file] { return file->Sync(); }));
+  }
+  for (const std::string& folder : batch.folders) {
+    syncs.push_back(std::async(policy, [this, &folder] { return fs_.SyncDir(folder); }));
+  }
+  Status synced;
+  for (std::future<Status>& sync : syncs) {
+    Status one = sync.get();
+    if (synced.ok()) synced = std::move(one);
+  }
+  batch.open.clear();
+  return synced;
+}
+
+// Every journal for itself: once its commits are written, its records count, whatever happens to
+// the others.
+void Recorder::AppendCommits(Batch& batch) {
+  batch.sealed = true;
+  for (const auto& [journal, group] : batch.ByJournal()) {
+    std::set<std::string> batches;
+    std::vector<JournalLine> lines;
+    for (const Placed* one : group) {
+      if (!batches.insert(one->line.batch).second) continue;
+      lines.emplace_back().kind = LineKind::kCommit;
+      lines.back().batch = one->line.batch;
+    }
+    const Status appended = journal->Append(lines);
+    if (appended.ok()) batch.committed.push_back(journal);
+    for (Placed* one : group) {
+      one->status = appended;
+      one->taken_back = !appended.ok();
+    }
+  }
+}
+
+void Recorder::SyncCommits(Batch& batch) {
+  const Status synced =
+      batch.commits_synced.valid() ? batch.commits_synced.get() : SyncJournals(batch.committed);
+  std::map<Journal*, std::vector<Placed*>> placed_of = batch.ByJournal();
+  for (Journal* journal : batch.committed) {
+    Status status = synced;
+    // An open file can be written after its folder was removed; what nobody can find again is not
+    // recorded.
+    if (status.ok() && !journal->IsStillThere()) {
+      status = NotFound(ParentPath(journal->path()) +
+                        " was removed or replaced while recording; nothing more is recorded there, "
+                        "start again with a new log directory");
+    }
+    std::map<std::string, bool> abandoned;
+    for (Placed* one : placed_of[journal]) {
+      one->status = status;
+      if (synced.ok()) continue;
+      // The commit may or may not reach the device. Only when the journal itself says that it does
+      // not count may the files go.
+      const auto [done, is_new] = abandoned.try_emplace(one->line.batch, false);
+      if (is_new) done->second = journal->Abandon(one->line.batch);
+      one->taken_back = done->second;
+    }
+  }
+}
+
+void Recorder::SealFirst() {
+  if (begun_.empty()) return;
+  Batch& first = *begun_.front();
+  const bool on_the_device = first.status.ok() && first.synced.valid() && IsReady(first.synced);
+  if (!first.sealed && on_the_device && first.synced.get().ok()) AppendCommits(first);
+}
+
+void Recorder::Commit(Batch& batch) {
+  if (!batch.sealed) {
+    const Status synced = SyncFiles(batch);
+    if (!synced.ok()) {
+      for (Placed& one : batch.placed) {
+        one.status = synced;
+        one.taken_back = true;
+      }
+      return;
+    }
+    AppendCommits(batch);
+  }
+  SyncCommits(batch);
+}
+
+}  // namespace kerf::trace
