@@ -176,14 +176,15 @@ uint64_t BytesOf(const Call& call) {
     uint64_t elements = 1;
     if (call.globals != 0)
       for (const int64_t extent : call.global[0].shape) elements *= static_cast<uint64_t>(extent);
-    return call.globals == 0 ? 0 : elements * TypeBytes(call.global[0].type);
+    return call.globals == 0 ? 0 : StoredBytes(call.global[0].type, elements);
   }
-  if (call.globals != 0) return ValidElements(call.tile[0]) * TypeBytes(call.global[0].type);
-  if (!Moves(call)) return ValidElements(call.tile[0]) * TypeBytes(call.tile[0].type);
+  const uint64_t elements = ValidElements(call.tile[0]);
+  if (call.globals != 0) return StoredBytes(call.global[0].type, elements);
+  if (!Moves(call)) return StoredBytes(call.tile[0].type, elements);
   uint64_t bytes = 0;
   for (const MovePart& part : MovePartsOf(call))
-    bytes += static_cast<uint64_t>(std::max<int64_t>(part.rows * part.cols, 0)) *
-             TypeBytes(part.to.type);
+    bytes += StoredBytes(part.to.type,
+                         static_cast<uint64_t>(std::max<int64_t>(part.rows * part.cols, 0)));
   return bytes;
 }
 
@@ -277,7 +278,7 @@ void Recorder::AddGlobal(const GlobalRef& global, uint8_t access) {
             static_cast<uint64_t>(std::max<int64_t>(global.stride[i], 0));
   }
   operand.address = global_.Label(global.data);
-  operand.bytes = Cut((last + 1) * TypeBytes(global.type));
+  operand.bytes = Cut(StoredBytes(global.type, last + 1));
   operand.memory = kerf_log::Memory::kGm;
   operand.dtype = LogType(global.type);
   operand.access = access;
