@@ -158,7 +158,7 @@ uint64_t ValidElements(const TileRef& tile) {
          static_cast<uint64_t>(std::max(tile.valid_cols, 0));
 }
 
-uint64_t OperationsOf(const Call& call) {
+uint64_t OperationsOf(const Call& call, const Roles& roles) {
   if (call.tiles == 0) return 0;
   if (call.op >= Op::TMATMUL && call.op <= Op::TGEMV_MX) {
     const bool scaled = call.op == Op::TMATMUL_MX || call.op == Op::TGEMV_MX;
@@ -167,7 +167,7 @@ uint64_t OperationsOf(const Call& call) {
   }
   if (call.globals != 0) return 0;
   const bool reduces = call.op >= Op::TROWMAX && call.op <= Op::TPAIRREDUCESUM;
-  const int source = RolesOf(call).destinations;
+  const int source = roles.destinations;
   return ValidElements(call.tile[reduces && call.tiles > source ? source : 0]);
 }
 
@@ -255,7 +255,7 @@ uint32_t Recorder::SiteOf(const kerf_pto::Site& site) {
 }
 
 void Recorder::AddTile(const TileRef& tile, uint8_t access) {
-  kerf_log::Operand operand;
+  kerf_log::Operand& operand = log_.AddOperand();
   operand.address = tile.addr;
   operand.bytes = Cut(TouchedBytes(tile));
   operand.rows = static_cast<uint32_t>(tile.rows);
@@ -266,7 +266,6 @@ void Recorder::AddTile(const TileRef& tile, uint8_t access) {
   operand.dtype = LogType(tile.type);
   operand.layout = static_cast<kerf_log::Layout>(tile.form);
   operand.access = static_cast<uint8_t>(access | tile.owner << kerf_log::kOwnerShift);
-  log_.Add(operand);
 }
 
 // A plane with a constant step between its rows (columns) is described exactly, others as a range.
@@ -299,9 +298,9 @@ void Recorder::Add(const Call& call) {
   const kerf_log::Op op = LogOps()[static_cast<size_t>(call.op)];
   kerf_log::Instruction& record = log_.Begin(op, LogPipe(PipeOf(call)), SiteOf(call.site));
   record.bytes = Cut(BytesOf(call));
-  record.operations = OperationsOf(call);
-  if (call.op == Op::TCVT) record.mode = static_cast<uint8_t>(call.option[0]);
   const Roles roles = RolesOf(call);
+  record.operations = OperationsOf(call, roles);
+  if (call.op == Op::TCVT) record.mode = static_cast<uint8_t>(call.option[0]);
   const bool to_global =
       call.op == Op::TNOTIFY || call.tiles == 0 || (roles.destinations == 0 && call.globals != 0);
   const bool stores = call.op == Op::TSTORE || call.op == Op::TSTORE_FP;

@@ -11,16 +11,15 @@ namespace kerf::sim {
 namespace {
 
 struct TypeRow {
-  uint8_t bytes;
   const char* name;
   bool real;
 };
 constexpr TypeRow kTypes[kerf_pto::kTypeCount] = {
-    {4, "float32", true},  {2, "float16", true},    {4, "int32", false},     {2, "int16", false},
-    {1, "int8", false},    {1, "uint8", false},     {2, "bfloat16", true},   {8, "int64", false},
-    {8, "uint64", false},  {2, "uint16", false},    {4, "uint32", false},    {1, "bool", false},
-    {1, "fp8_e4m3", true}, {1, "fp8_e8m0", true},   {1, "fp4_e2m1x2", true}, {8, "float64", true},
-    {1, "fp8_e5m2", true}, {1, "fp4_e1m2x2", true}, {1, "hif8", false},      {1, "int4x2", false}};
+    {"float32", true},  {"float16", true},    {"int32", false},     {"int16", false},
+    {"int8", false},    {"uint8", false},     {"bfloat16", true},   {"int64", false},
+    {"uint64", false},  {"uint16", false},    {"uint32", false},    {"bool", false},
+    {"fp8_e4m3", true}, {"fp8_e8m0", true},   {"fp4_e2m1x2", true}, {"float64", true},
+    {"fp8_e5m2", true}, {"fp4_e1m2x2", true}, {"hif8", false},      {"int4x2", false}};
 
 constexpr const char* kMemNames[kerf_pto::kMemCount] = {
     "GM",      "UB",     "L1", "L0A", "L0B", "L0C", "the bias table", "the fixpipe buffer",
@@ -82,12 +81,7 @@ void EncodeEach(const float* values, int64_t count, void* out, F&& encode) {
 }  // namespace
 
 const char* MemName(Mem mem) { return kMemNames[static_cast<size_t>(mem)]; }
-size_t TypeBytes(Type type) { return kTypes[static_cast<size_t>(type)].bytes; }
 const char* TypeName(Type type) { return kTypes[static_cast<size_t>(type)].name; }
-uint64_t StoredBytes(Type type, uint64_t elements) {
-  const uint64_t bytes = elements * TypeBytes(type);
-  return kerf_pto::PerByte(type) == 1 ? bytes : (bytes + 1) / 2;
-}
 bool IsFloat(Type type) { return kTypes[static_cast<size_t>(type)].real; }
 
 int64_t ElementOffset(const TileRef& tile, int64_t row, int64_t col) {
@@ -151,7 +145,7 @@ void TileIo::ForRuns(int64_t row, int64_t col, int64_t count, F&& run) const {
   }
 }
 
-void TileIo::NoteUnwritten(uint64_t offset, size_t bytes) {
+[[gnu::always_inline]] inline void TileIo::NoteUnwritten(uint64_t offset, size_t bytes) {
   const size_t hole = memory_.FirstUnwritten(offset, bytes);
   if (hole >= bytes || read_unwritten_) return;
   read_unwritten_ = true;

@@ -14,9 +14,16 @@ using kerf_pto::TileRef;
 using kerf_pto::Type;
 
 // Bytes of one element outside of a memory: one of 4 bits then has a byte of its own.
-size_t TypeBytes(Type type);
+inline constexpr size_t TypeBytes(Type type) {
+  constexpr uint8_t kBytes[kerf_pto::kTypeCount] = {4, 2, 4, 2, 1, 1, 2, 8, 8, 2,
+                                                    4, 1, 1, 1, 1, 8, 1, 1, 1, 1};
+  return kBytes[static_cast<size_t>(type)];
+}
 // What `elements` take in a memory.
-uint64_t StoredBytes(Type type, uint64_t elements);
+inline constexpr uint64_t StoredBytes(Type type, uint64_t elements) {
+  const uint64_t bytes = elements * TypeBytes(type);
+  return kerf_pto::PerByte(type) == 1 ? bytes : (bytes + 1) / 2;
+}
 const char* TypeName(Type type);  // "float32"
 bool IsFloat(Type type);
 
