@@ -84,7 +84,7 @@ enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, 
   X(TFUSEDMULADD, kVector) X(TFUSEDMULADDRELU, kVector) X(TMULADDDST, kVector) \
   X(TSUBRELU, kVector) X(TADDRELUCONV, kVector) X(TADDDEQRELU, kVector) \
   X(TEXP, kVector) X(TLOG, kVector) X(TSQRT, kVector) X(TRSQRT, kVector) X(TRECIP, kVector) \
-  X(TNEG, kVector) X(TABS, kVector) X(TRELU, kVector) X(TNOT, kVector) X(TCVT, kVector) \
+  X(TNEG, kVector) X(TABS, kVector) X(TRELU, kVector) X(TNOT, kVector) X(TCVT, kVector) X(TPACK, kVector) \
   X(TROWMAX, kVector) X(TROWMIN, kVector) X(TROWSUM, kVector) X(TROWPROD, kVector) \
   X(TROWARGMAX, kVector) X(TROWARGMIN, kVector) X(TCOLMAX, kVector) X(TCOLMIN, kVector) \
   X(TCOLSUM, kVector) X(TCOLPROD, kVector) X(TCOLARGMAX, kVector) X(TCOLARGMIN, kVector) \

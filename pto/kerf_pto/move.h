@@ -127,6 +127,12 @@ template <typename D, typename A, ReluPreMode Relu>
 RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
   return MoveCall(kerf_pto::Op::TMOV, d, a, Relu, place).Run();
 }
+// Exponents of groups along rows into the boxes of an MX scale, with scratch.
+template <typename D, typename A, typename T, std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>
+RecordEvent TMOV(D& d, const A& a, T&, KERF_PTO_AT) {
+  static_assert(T::Loc == TileType::Vec, "kerf: the third tile of TMOV is scratch in UB");
+  return TMOV(d, a, place);
+}
 template <typename D, typename A, AccToVecMode Mode, ReluPreMode Relu = ReluPreMode::NoRelu>
 RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
   return MoveCall(kerf_pto::Op::TMOV, d, a, Relu, place)

@@ -1,4 +1,4 @@
-// TCVT: from one element type to another.
+// TCVT and TPACK: from one element type to another.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -190,7 +190,7 @@ void Convert(Unit& unit, const Call& call) {
 }  // namespace
 
 bool ExecuteConvert(Unit& unit, const Call& call) {
-  if (call.op != Op::TCVT) return false;
+  if (call.op != Op::TCVT && call.op != Op::TPACK) return false;
   Convert(unit, call);
   return true;
 }

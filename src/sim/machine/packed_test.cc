@@ -307,6 +307,34 @@ TEST(Packed, QuantizesGroupsOf32ToFp4) {
   }
 }
 
+// What TQUANT leaves in rows, as the cube wants its scales: boxes of 16 rows and two columns.
+TEST(Packed, MovesExponentsIntoTheBoxesOfScales) {
+  Matrix<uint8_t> in = Sample<uint8_t>(32, 32, 8);
+  std::vector<uint8_t> seen;
+  GlobalMemory global = MemoryOf(in);
+  ExpectClean(RunBody(
+      global,
+      [&] {
+        Vec<uint8_t, 32, 32> rows(32, 4), tmp(32, 32);
+        Tile<TileType::Vec, uint8_t, 32, 4, BLayout::RowMajor, 32, 4, SLayout::RowMajor, 32> boxes;
+        TASSIGN(rows, 0);
+        TASSIGN(tmp, 0x400);
+        TASSIGN(boxes, 0x800);
+        using Part = Shape<1, 1, 1, 32, 4>;
+        TLOAD(rows, (GlobalTensor<uint8_t, Part, Stride<1024, 1024, 1024, 32, 1>>(in.data.data())));
+        TMOV(boxes, rows, tmp);
+        const auto* bytes = boxes.data();
+        seen.assign(bytes, bytes + 128);
+      },
+      kerf_log::CoreKind::kAiv, kA5Memories));
+  for (int r = 0; r < 32; ++r) {
+    for (int c = 0; c < 4; ++c) {
+      const int at = r / 16 * 64 + c / 2 * 32 + r % 16 * 2 + c % 2;
+      ASSERT_EQ(seen[static_cast<size_t>(at)], in.at(r, c)) << r << ", " << c;
+    }
+  }
+}
+
 TEST(Packed, IsRefusedByInstructionsThatDoNotKnowIt) {
   GlobalMemory global;
   const auto run = [&](const std::function<void()>& body) {
