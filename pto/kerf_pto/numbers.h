@@ -59,7 +59,7 @@ inline uint32_t EncodeSmall(bool negative, uint64_t m, int e, SmallFloat format,
   const int shift = exponent - mb - e;  // bits of m below the last kept one
   uint64_t kept = 0;
   if (shift <= 0) {
-    kept = m << -shift;
+    kept = m << (-shift & 63);  // at most mb, which is smaller
   } else {
     const bool gone = shift > 63;
     kept = gone ? 0 : m >> shift;

@@ -21,24 +21,27 @@ void ExpectSame(const Codes<T>& got, const Codes<T>& want, int row0 = 0, int col
   }
 }
 
+void CheckCopy(int rows, int cols) {
+  auto in = Codes<float4_e2m1x2_t>::Random(rows, cols, 1);
+  Codes<float4_e2m1x2_t> out(rows, cols);
+  GlobalMemory global;
+  in.AddTo(global, "in");
+  out.AddTo(global, "out");
+  ExpectClean(RunBody(
+      global,
+      [&] {
+        Vec<float4_e2m1x2_t, 8, 64> tile(rows, cols);
+        TASSIGN(tile, 0x20);
+        TLOAD(tile, in.View());
+        TSTORE(out.View(), tile);
+      },
+      kerf_log::CoreKind::kAiv, kA5Memories));
+  ExpectSame(out, in);
+}
+
 TEST(Packed, LoadsAndStoresHalvesOfBytes) {
-  for (const auto& [rows, cols] : {std::pair{8, 64}, {5, 30}, {3, 7}, {1, 1}}) {
-    auto in = Codes<float4_e2m1x2_t>::Random(rows, cols, 1);
-    Codes<float4_e2m1x2_t> out(rows, cols);
-    GlobalMemory global;
-    in.AddTo(global, "in");
-    out.AddTo(global, "out");
-    ExpectClean(RunBody(
-        global,
-        [&] {
-          Vec<float4_e2m1x2_t, 8, 64> tile(rows, cols);
-          TASSIGN(tile, 0x20);
-          TLOAD(tile, in.View());
-          TSTORE(out.View(), tile);
-        },
-        kerf_log::CoreKind::kAiv, kA5Memories));
-    ExpectSame(out, in);
-  }
+  for (const auto& [rows, cols] : {std::pair{8, 64}, {5, 30}, {3, 7}, {1, 1}})
+    CheckCopy(rows, cols);
 }
 
 TEST(Packed, TakesHalfAByteOfItsMemory) {
@@ -54,7 +57,7 @@ TEST(Packed, TakesHalfAByteOfItsMemory) {
         },
         kerf_log::CoreKind::kAic, kA5Memories);
   };
-  constexpr uint64_t kL1 = 512 * 1024;
+  constexpr uint64_t kL1 = uint64_t{512} * 1024;
   ExpectClean(at(kL1 - 256 * 256 / 2));
   const LaunchResult behind = at(kL1 - 256 * 256 / 2 + 32);
   ASSERT_EQ(behind.findings.size(), 1U);
@@ -74,7 +77,7 @@ TEST(Packed, BoxesHoldSixtyFourValuesInARow) {
         TASSIGN(tile, 0);
         TLOAD(tile, in.View());
         const auto* bytes = reinterpret_cast<const uint8_t*>(tile.data());
-        seen.assign(bytes, bytes + 32 * 64);
+        seen.assign(bytes, bytes + 2048);
       },
       kerf_log::CoreKind::kAic, kA5Memories));
   for (int r = 0; r < 32; ++r) {
