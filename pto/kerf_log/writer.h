@@ -173,7 +173,7 @@ class LogFile {
 
   uint32_t AddCore(CoreKind kind, uint32_t block, uint8_t lane) {
     std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return waiting_.empty() && !writing_; });
+    Drain(lock);
     ChunkHeader header;
     header.type = ChunkType::kCore;
     header.core = cores_++;
@@ -187,6 +187,17 @@ class LogFile {
   using Buffer = std::unique_ptr<char[]>;
   static constexpr size_t kBuffer = size_t{64} << 10;
   static constexpr size_t kMostWaiting = 16;  // buffers; then the cores wait for the disk
+  // Waking the writer costs as much as a hundred records.
+  static constexpr size_t kWorthWaking = 4;
+
+  // Nothing waits to be written afterwards.
+  void Drain(std::unique_lock<std::mutex>& lock) {
+    if (waiting_.empty() && !writing_) return;
+    draining_ = true;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return waiting_.empty() && !writing_; });
+    draining_ = false;
+  }
 
   // `records` begins with the room for its chunk's header, so that one write does it. With `now` it
   // is in the file afterwards; else later, and `records` is another buffer.
@@ -207,7 +218,7 @@ class LogFile {
     std::memcpy(records.get(), &header, sizeof header);
     // Tables are written by whoever finds new ones, after all that waits: they come first.
     if (now || !new_strings_.empty() || !new_sites_.empty()) {
-      changed_.wait(lock, [&] { return waiting_.empty() && !writing_; });
+      Drain(lock);
       FlushTables();
       WriteAll(records.get(), bytes);
       return;
@@ -221,25 +232,31 @@ class LogFile {
       records = std::move(spare_.back());
       spare_.pop_back();
     }
-    changed_.notify_all();
+    if (waiting_.size() >= kWorthWaking) changed_.notify_all();
   }
 
   void WriteWaiting() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [&] { return !waiting_.empty() || closing_; });
+      changed_.wait(lock, [&] {
+        return closing_ || waiting_.size() >= kWorthWaking || (draining_ && !waiting_.empty());
+      });
       if (waiting_.empty()) return;
-      Waiting next = std::move(waiting_.front());
-      waiting_.pop_front();
-      writing_ = true;
-      lock.unlock();
-      // Nobody else writes meanwhile.
-      WriteAll(next.data.get(), next.bytes);
-      lock.lock();
-      writing_ = false;
-      spare_.push_back(std::move(next.data));
-      changed_.notify_all();
+      while (!waiting_.empty()) WriteNext(lock);
     }
+  }
+
+  void WriteNext(std::unique_lock<std::mutex>& lock) {
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    writing_ = true;
+    lock.unlock();
+    // Nobody else writes meanwhile.
+    WriteAll(next.data.get(), next.bytes);
+    lock.lock();
+    writing_ = false;
+    spare_.push_back(std::move(next.data));
+    changed_.notify_all();
   }
 
   struct Waiting {
@@ -253,6 +270,7 @@ class LogFile {
   std::deque<Waiting> waiting_;
   std::vector<Buffer> spare_;
   bool writing_ = false;
+  bool draining_ = false;
   bool closing_ = false;
   int fd_ = -1;
   uint32_t cores_ = 0;
@@ -315,12 +333,15 @@ class CoreLog {
     return *record;
   }
   // Of the instruction begun; more than kMostOperands are left out.
-  void Add(const Operand& operand) {
+  void Add(const Operand& operand) { AddOperand() = operand; }
+  // The same, for the caller to fill in.
+  Operand& AddOperand() {
     Instruction& record = *reinterpret_cast<Instruction*>(buffer_.get() + begun_);
-    if (record.operands == kMostOperands) return;
+    if (record.operands == kMostOperands) return left_out_;
     ++record.operands;
-    std::memcpy(buffer_.get() + used_, &operand, sizeof operand);
-    used_ += sizeof operand;
+    Operand* operand = new (buffer_.get() + used_) Operand;
+    used_ += sizeof(Operand);
+    return *operand;
   }
   void End() { ++count_; }
 
@@ -357,6 +378,7 @@ class CoreLog {
   size_t used_ = sizeof(ChunkHeader);
   size_t begun_ = 0;
   uint32_t count_ = 0;
+  Operand left_out_;
   std::vector<uint32_t> frames_;
   std::vector<Cached> cache_ = std::vector<Cached>(kCache);
 };

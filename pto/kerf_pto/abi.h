@@ -13,7 +13,7 @@
 
 namespace kerf_pto {
 
-inline constexpr uint32_t kAbiVersion = 2;
+inline constexpr uint32_t kAbiVersion = 3;
 
 enum class Mem : uint8_t { kGm, kUb, kL1, kL0a, kL0b, kL0c, kBias, kFixpipe, kScaleA, kScaleB };
 inline constexpr int kMemCount = 10;
@@ -43,7 +43,26 @@ enum class Type : uint8_t {
 };
 inline constexpr int kTypeCount = 20;
 
-enum class Form : uint8_t { kNd, kDn, kNz, kZn, kZz, kNn };
+// Values in a byte. Rows, columns and strides count values, the first of two in the low half.
+constexpr int PerByte(Type type) {
+  return type == Type::kE2M1x2 || type == Type::kE1M2x2 || type == Type::kI4 ? 2 : 1;
+}
+
+// Those from kMxAZz on are of views of global memory only: scales of MX operands.
+enum class Form : uint8_t {
+  kNd,
+  kDn,
+  kNz,
+  kZn,
+  kZz,
+  kNn,
+  kMxAZz,
+  kMxANd,
+  kMxADn,
+  kMxBNn,
+  kMxBNd,
+  kMxBDn
+};
 
 // The numbers are the ones set_flag's pipe_t has.
 enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, kFix = 10 };
@@ -65,7 +84,7 @@ enum class Pipe : uint8_t { kScalar, kVector, kCube, kMte1, kMte2, kMte3, kAll, 
   X(TFUSEDMULADD, kVector) X(TFUSEDMULADDRELU, kVector) X(TMULADDDST, kVector) \
   X(TSUBRELU, kVector) X(TADDRELUCONV, kVector) X(TADDDEQRELU, kVector) \
   X(TEXP, kVector) X(TLOG, kVector) X(TSQRT, kVector) X(TRSQRT, kVector) X(TRECIP, kVector) \
-  X(TNEG, kVector) X(TABS, kVector) X(TRELU, kVector) X(TNOT, kVector) X(TCVT, kVector) \
+  X(TNEG, kVector) X(TABS, kVector) X(TRELU, kVector) X(TNOT, kVector) X(TCVT, kVector) X(TPACK, kVector) \
   X(TROWMAX, kVector) X(TROWMIN, kVector) X(TROWSUM, kVector) X(TROWPROD, kVector) \
   X(TROWARGMAX, kVector) X(TROWARGMIN, kVector) X(TCOLMAX, kVector) X(TCOLMIN, kVector) \
   X(TCOLSUM, kVector) X(TCOLPROD, kVector) X(TCOLARGMAX, kVector) X(TCOLARGMIN, kVector) \

@@ -1,7 +1,7 @@
 // From the operands of an instruction to a Call.
 #pragma once
 
-#include "kerf_pto/tile.h"
+#include "kerf_pto/global.h"
 
 namespace pto {
 // What every instruction returns; flags, not events, order the pipes of a simulated kernel.

@@ -39,7 +39,7 @@ GlobalRef SlotView(const T& tile, char* slot, bool whole) {
   const int64_t lane = IsSplit(Split) && !whole ? get_subblockid() : 0;
   constexpr int64_t size = sizeof(typename T::DType);
   GlobalRef ref;
-  ref.data = slot + lane * (beside ? cols : rows * cols) * size;
+  ref.data = slot + lane * (beside ? cols : rows * cols) * size / T::PerByte;
   ref.type = TypeOf<typename T::DType>();
   ref.form = Form::kNd;
   for (int i = 0; i < 3; ++i) {
@@ -81,7 +81,7 @@ Builder PushOnChip(const T& tile, uint64_t slot, const Place& place) {
     to.owner = 1;
     to.form = Form::kNz;
     to.box_rows = 16;
-    to.box_cols = static_cast<int16_t>(32 / sizeof(typename T::DType));
+    to.box_cols = static_cast<int16_t>(kC0<typename T::DType>);
     to.rows = to.valid_rows = tile.GetValidRow() * below;
     to.cols = to.valid_cols = tile.GetValidCol() * right;
     const int64_t lane = IsSplit(Split) ? get_subblockid() : 0;

@@ -20,14 +20,15 @@ inline constexpr bool kNever = false;
   }
 
 namespace pto {
-// Convolutions: what their configuration holds is not documented.
+// Convolutions: documents leave to the implementation what their configuration means and in which
+// order the columns of the result lie.
 KERF_PTO_MISSING(TIMG2COL)
 KERF_PTO_MISSING(SETFMATRIX)
 KERF_PTO_MISSING(SET_IMG2COL_RPT)
 KERF_PTO_MISSING(SET_IMG2COL_PADDING)
-// What they compute is not documented.
-KERF_PTO_MISSING(TPACK)
+// The cipher is described as "ChaCha-like", which no two implementations would agree on.
 KERF_PTO_MISSING(TRANDOM)
+// Of a chip that kerf has no description of.
 KERF_PTO_MISSING(TMATMUL_MX_HIF4)
 KERF_PTO_MISSING(TQUANT_HIF4)
 }  // namespace pto

@@ -35,7 +35,8 @@ RecordEvent TRESHAPE(D& d, const A& a, KERF_PTO_AT) {
   static_assert(D::Loc == A::Loc, "kerf: TRESHAPE keeps the memory");
   static_assert(D::isBoxedLayout == A::isBoxedLayout,
                 "kerf: TRESHAPE does not change between boxed and plain layouts");
-  static_assert(D::Numel * sizeof(typename D::DType) == A::Numel * sizeof(typename A::DType),
+  static_assert(D::Numel * sizeof(typename D::DType) / D::PerByte ==
+                    A::Numel * sizeof(typename A::DType) / A::PerByte,
                 "kerf: TRESHAPE keeps the number of bytes");
   d.Bind(a.Address());
   kerf_pto::TheCore().Assign(d.Ref(), kerf_pto::SiteOf(place));
@@ -54,7 +55,7 @@ RecordEvent TSUBVIEW(D& d, const A& a, R row, C col, KERF_PTO_AT) {
       "kerf: a part of a tile has the tile's step between rows");
   const uint64_t at =
       static_cast<uint64_t>(row) * A::RowStride + static_cast<uint64_t>(col) * A::ColStride;
-  d.Bind(a.Address() + at * sizeof(typename A::DType));
+  d.Bind(a.Address() + at * sizeof(typename A::DType) / A::PerByte);
   kerf_pto::TheCore().Assign(d.Ref(), kerf_pto::SiteOf(place));
   return {};
 }
@@ -125,6 +126,12 @@ RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
 template <typename D, typename A, ReluPreMode Relu>
 RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {
   return MoveCall(kerf_pto::Op::TMOV, d, a, Relu, place).Run();
+}
+// Exponents of groups along rows into the boxes of an MX scale, with scratch.
+template <typename D, typename A, typename T, std::enable_if_t<kerf_pto::kIsTile<T>, int> = 0>
+RecordEvent TMOV(D& d, const A& a, T&, KERF_PTO_AT) {
+  static_assert(T::Loc == TileType::Vec, "kerf: the third tile of TMOV is scratch in UB");
+  return TMOV(d, a, place);
 }
 template <typename D, typename A, AccToVecMode Mode, ReluPreMode Relu = ReluPreMode::NoRelu>
 RecordEvent TMOV(D& d, const A& a, KERF_PTO_AT) {

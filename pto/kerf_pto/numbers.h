@@ -19,6 +19,7 @@ struct SmallFloat {
   int mantissa_bits;
   bool has_infinity;  // otherwise the largest exponent holds numbers
   bool has_nan;       // all ones, when there is no infinity
+  int more_bias = 0;  // beyond half the exponents, less one
 };
 inline constexpr SmallFloat kHalfFormat{5, 10, true, true};
 inline constexpr SmallFloat kBfloat16Format{8, 7, true, true};
@@ -26,7 +27,12 @@ inline constexpr SmallFloat kFloatFormat{8, 23, true, true};
 inline constexpr SmallFloat kE4M3Format{4, 3, false, true};
 inline constexpr SmallFloat kE5M2Format{5, 2, true, true};
 inline constexpr SmallFloat kE2M1Format{2, 1, false, false};
-inline constexpr SmallFloat kE1M2Format{1, 2, false, false};
+// 0 to 1.75 in steps of a quarter.
+inline constexpr SmallFloat kE1M2Format{1, 2, false, false, 1};
+
+constexpr int BiasOf(SmallFloat format) {
+  return (1 << (format.exponent_bits - 1)) - 1 + format.more_bias;
+}
 
 inline uint32_t BitsOfFloat(float value) {
   uint32_t bits = 0;
@@ -44,7 +50,7 @@ inline float FloatOfBits(uint32_t bits) {
 inline uint32_t EncodeSmall(bool negative, uint64_t m, int e, SmallFloat format, Rounding rounding,
                             bool saturate = false) {
   const int mb = format.mantissa_bits;
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const int bias = BiasOf(format);
   const uint32_t sign = static_cast<uint32_t>(negative) << (format.exponent_bits + mb);
   if (m == 0) return sign;
   const int top = 63 - __builtin_clzll(m);
@@ -53,7 +59,7 @@ inline uint32_t EncodeSmall(bool negative, uint64_t m, int e, SmallFloat format,
   const int shift = exponent - mb - e;  // bits of m below the last kept one
   uint64_t kept = 0;
   if (shift <= 0) {
-    kept = m << -shift;
+    kept = m << (-shift & 63);  // at most mb, which is smaller
   } else {
     const bool gone = shift > 63;
     kept = gone ? 0 : m >> shift;
@@ -129,7 +135,7 @@ inline uint32_t EncodeFloat(float value, SmallFloat format, Rounding rounding,
 
 inline float DecodeSmall(uint32_t bits, SmallFloat format) {
   const int mb = format.mantissa_bits;
-  const int bias = (1 << (format.exponent_bits - 1)) - 1;
+  const int bias = BiasOf(format);
   const uint32_t mantissa = bits & ((1U << mb) - 1);
   const uint32_t all = (1U << format.exponent_bits) - 1;
   const uint32_t field = (bits >> mb) & all;
@@ -216,16 +222,17 @@ struct float8_e8m0_t {
   uint8_t bits = 0;
   operator float() const { return kerf_pto::E8M0Value(bits); }
 };
-// Storage only: two values to a byte, or a format whose arithmetic is not simulated.
+// Two values to a byte, the first in the low half. A tile's rows and columns count values.
 struct float4_e2m1x2_t {
   uint8_t bits = 0;
 };
 struct float4_e1m2x2_t {
   uint8_t bits = 0;
 };
-struct hifloat8_t {
+struct int4b_t {
   uint8_t bits = 0;
 };
-struct int4b_t {
+// Storage only: its arithmetic is not simulated.
+struct hifloat8_t {
   uint8_t bits = 0;
 };

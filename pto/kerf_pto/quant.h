@@ -29,9 +29,12 @@ RecordEvent TQUANT(D& d, const A& a, const P& scale, T&, P* offset = nullptr, KE
 // options: 0 1, 1 along rows (1) or columns (0)
 template <int Axis, MxQuantAlg How, typename D, typename A, typename E, typename M, typename S>
 RecordEvent TQUANT(D& d, const A& a, E* exponents, M* largest, S* scaling, KERF_PTO_AT) {
-  static_assert(How == MxQuantAlg::OcpMxFp8E4M3,
-                "kerf: TQUANT to MX is simulated for OcpMxFp8E4M3; the others would be added in "
-                "pto/kerf_pto/quant.h and src/sim/machine/quantize.cc");
+  static_assert(How == MxQuantAlg::OcpMxFp8E4M3 || How == MxQuantAlg::OcpMxFp4E2M1,
+                "kerf: TQUANT to MX is simulated for OcpMxFp8E4M3 and OcpMxFp4E2M1; the others "
+                "would be added in pto/kerf_pto/quant.h and src/sim/machine/quantize.cc");
+  static_assert(
+      std::is_same_v<typename D::DType, float4_e2m1x2_t> == (How == MxQuantAlg::OcpMxFp4E2M1),
+      "kerf: TQUANT to MXFP4 writes float4_e2m1x2_t, to MXFP8 float8_e4m3_t");
   return kerf_pto::Builder(kerf_pto::Op::TQUANT, place)
       .Tile(d)
       .Tile(*exponents)
@@ -44,10 +47,11 @@ RecordEvent TQUANT(D& d, const A& a, E* exponents, M* largest, S* scaling, KERF_
 }
 template <QuantType Type, typename D, typename A, typename E, typename M, typename S>
 RecordEvent TQUANT(D& d, const A& a, E* exponents, M* largest, S* scaling, KERF_PTO_AT) {
-  static_assert(Type == QuantType::MXFP8,
-                "kerf: TQUANT with exponents is simulated for MXFP8; it would be added in "
-                "pto/kerf_pto/quant.h and src/sim/machine/quantize.cc");
-  return TQUANT<1, MxQuantAlg::OcpMxFp8E4M3>(d, a, exponents, largest, scaling, place);
+  static_assert(Type == QuantType::MXFP8 || Type == QuantType::MXFP4_E2M1,
+                "kerf: TQUANT with exponents is simulated for MXFP8 and MXFP4_E2M1");
+  constexpr auto how =
+      Type == QuantType::MXFP8 ? MxQuantAlg::OcpMxFp8E4M3 : MxQuantAlg::OcpMxFp4E2M1;
+  return TQUANT<1, how>(d, a, exponents, largest, scaling, place);
 }
 
 // (a - offset)·scale, one of each for a row

@@ -1,4 +1,4 @@
-// Tiles and views of global memory: the operands of every instruction.
+// Tiles: the operands of every instruction.
 #pragma once
 
 #include <cstddef>
@@ -84,23 +84,6 @@ constexpr Form FormOf(pto::BLayout outer, pto::SLayout inner) {
   return rows ? Form::kZn : Form::kNn;
 }
 
-constexpr Form FormOf(pto::Layout layout) {
-  switch (layout) {
-    case pto::Layout::DN:
-    case pto::Layout::MX_A_DN:
-    case pto::Layout::MX_B_DN:
-      return Form::kDn;
-    case pto::Layout::NZ:
-      return Form::kNz;
-    case pto::Layout::MX_A_ZZ:
-      return Form::kZz;
-    case pto::Layout::MX_B_NN:
-      return Form::kNn;
-    default:
-      return Form::kNd;
-  }
-}
-
 struct TileBase {};
 struct GlobalBase {};
 template <typename T>
@@ -135,6 +118,7 @@ struct Tile : kerf_pto::TileBase {
   static constexpr bool isInnerRowMajor = SFractal_ == SLayout::RowMajor;
   static constexpr bool isInnerColMajor = SFractal_ == SLayout::ColMajor;
   static constexpr int ElementBytes = static_cast<int>(sizeof(Element_));
+  static constexpr int PerByte = kerf_pto::PerByte(kerf_pto::TypeOf<Element_>());
   // Boxes of 512 bytes are 16 by 32 bytes, of 1024 16 by 16, of 32 (scales) 16 by 2; an inner
   // column-major box is the transpose.
   static constexpr int Short = SFractalSize_ == 32     ? 2
@@ -213,8 +197,10 @@ struct Tile : kerf_pto::TileBase {
     ref.cols = Cols_;
     ref.valid_rows = GetValidRow();
     ref.valid_cols = GetValidCol();
-    ref.box_rows = InnerRows;
-    ref.box_cols = InnerCols;
+    // Of values that share a byte, a box of 512 bytes holds twice as many.
+    constexpr int packed = SFractalSize_ == 512 ? PerByte : 1;
+    ref.box_rows = InnerRows * (isInnerColMajor ? packed : 1);
+    ref.box_cols = InnerCols * (isInnerRowMajor ? packed : 1);
     constexpr auto pad = static_cast<uint64_t>(PadVal_);
     ref.pad = pad >> 32 != 0 ? 4 : static_cast<uint8_t>(pad);
     ref.pad_bits = static_cast<uint32_t>(pad);
@@ -260,149 +246,5 @@ using TileLeftScale =
 template <typename T, int R, int C, int RV = R, int CV = C>
 using TileRightScale =
     Tile<TileType::ScaleRight, T, R, C, BLayout::ColMajor, RV, CV, SLayout::ColMajor, 32>;
-
-// Five sizes; those given as -1 are told to the constructor, in order, or all five are.
-template <int... N>
-struct Sizes {
-  static_assert(sizeof...(N) == 5, "kerf: a view of global memory has five dimensions");
-  static constexpr int64_t staticShape[5] = {N...};
-  static constexpr int Unknown = ((N == DYNAMIC ? 1 : 0) + ...);
-  int64_t shape[5] = {(N == DYNAMIC ? 1 : N)...};
-
-  Sizes() = default;
-  template <typename... V,
-            std::enable_if_t<(sizeof...(V) > 0) && (std::is_convertible_v<V, int64_t> && ...) &&
-                                 (sizeof...(V) == Unknown || sizeof...(V) == 5),
-                             int> = 0>
-  Sizes(V... values) {
-    const int64_t given[] = {static_cast<int64_t>(values)...};
-    int next = 0;
-    for (int i = 0; i < 5; ++i) {
-      if (sizeof...(V) == 5)
-        shape[i] = staticShape[i] == DYNAMIC ? given[i] : staticShape[i];
-      else if (staticShape[i] == DYNAMIC)
-        shape[i] = given[next++];
-    }
-  }
-};
-template <int N1 = DYNAMIC, int N2 = DYNAMIC, int N3 = DYNAMIC, int N4 = DYNAMIC, int N5 = DYNAMIC>
-struct Shape : Sizes<N1, N2, N3, N4, N5> {
-  using Sizes<N1, N2, N3, N4, N5>::Sizes;
-};
-template <int N1 = DYNAMIC, int N2 = DYNAMIC, int N3 = DYNAMIC, int N4 = DYNAMIC, int N5 = DYNAMIC>
-struct Stride : Sizes<N1, N2, N3, N4, N5> {
-  using Sizes<N1, N2, N3, N4, N5>::Sizes;
-};
-
-template <typename Element_, typename Shape_, typename Stride_, Layout Layout_ = Layout::ND>
-struct GlobalTensor : kerf_pto::GlobalBase {
-  using DType = Element_;
-  using RawDType = std::remove_cv_t<Element_>;
-  static constexpr Layout layout = Layout_;
-  static constexpr const int64_t (&staticShape)[5] = Shape_::staticShape;
-  static constexpr const int64_t (&staticStride)[5] = Stride_::staticShape;
-
-  GlobalTensor() = default;
-  explicit GlobalTensor(Element_* data) : data_(data) {}
-  GlobalTensor(Element_* data, const Shape_& shape) : data_(data), shape_(shape) {}
-  GlobalTensor(Element_* data, const Shape_& shape, const Stride_& stride)
-      : data_(data), shape_(shape), stride_(stride) {}
-
-  Element_* data() const { return data_; }
-  void SetAddr(Element_* data) { data_ = data; }
-  int64_t GetShape(int i) const { return shape_.shape[i]; }
-  int64_t GetStride(int i) const { return stride_.shape[i]; }
-  int64_t GetShape(GlobalTensorDim i) const { return shape_.shape[static_cast<int>(i)]; }
-  int64_t GetStride(GlobalTensorDim i) const { return stride_.shape[static_cast<int>(i)]; }
-  template <auto I>
-  int64_t GetShape() const {
-    return shape_.shape[static_cast<int>(I)];
-  }
-  template <auto I>
-  int64_t GetStride() const {
-    return stride_.shape[static_cast<int>(I)];
-  }
-  template <auto I, typename V>
-  void SetShape(V value) {
-    shape_.shape[static_cast<int>(I)] = static_cast<int64_t>(value);
-  }
-  template <auto I, typename V>
-  void SetStride(V value) {
-    stride_.shape[static_cast<int>(I)] = static_cast<int64_t>(value);
-  }
-
-  kerf_pto::GlobalRef Ref() const {
-    kerf_pto::GlobalRef ref;
-    ref.data = const_cast<RawDType*>(data_);
-    ref.type = kerf_pto::TypeOf<RawDType>();
-    ref.form = kerf_pto::FormOf(Layout_);
-    for (int i = 0; i < 5; ++i) {
-      ref.shape[i] = shape_.shape[i];
-      ref.stride[i] = stride_.shape[i];
-    }
-    return ref;
-  }
-
- private:
-  Element_* data_ = nullptr;
-  Shape_ shape_;
-  Stride_ stride_;
-};
-
-// The shape and (despite its name) the stride of a two-dimensional view.
-namespace detail {
-template <typename T, int R, int C, Layout L>
-struct Shape2D {
-  using type = Shape<1, 1, 1, R, C>;
-};
-template <typename T, int R, int C>
-struct Shape2D<T, R, C, Layout::NZ> {
-  static constexpr int C0 = 32 / static_cast<int>(sizeof(T));
-  using type = Shape<1, C == DYNAMIC ? DYNAMIC : C / C0, R == DYNAMIC ? DYNAMIC : R / 16, 16, C0>;
-};
-constexpr int Product(int a, int b) { return a == DYNAMIC || b == DYNAMIC ? DYNAMIC : a * b; }
-template <typename T, int R, int C, Layout L>
-struct Stride2D {
-  using type = Stride<Product(R, C), Product(R, C), Product(R, C), C, 1>;
-};
-template <typename T, int R, int C>
-struct Stride2D<T, R, C, Layout::DN> {
-  using type = Stride<Product(R, C), Product(R, C), Product(R, C), 1, R>;
-};
-template <typename T, int R, int C>
-struct Stride2D<T, R, C, Layout::NZ> {
-  static constexpr int C0 = 32 / static_cast<int>(sizeof(T));
-  using type = Stride<Product(R, C), Product(R, C0), 16 * C0, C0, 1>;
-};
-}  // namespace detail
-template <typename T, int Rows = DYNAMIC, int Cols = DYNAMIC, Layout L = Layout::ND>
-struct TileShape2D : detail::Shape2D<T, Rows, Cols, L>::type {
-  using Base = typename detail::Shape2D<T, Rows, Cols, L>::type;
-  TileShape2D() = default;
-  TileShape2D(int64_t rows, int64_t cols) {
-    if constexpr (L == Layout::NZ) {
-      constexpr int64_t c0 = 32 / sizeof(T);
-      this->shape[1] = cols / c0;
-      this->shape[2] = rows / 16;
-    } else {
-      this->shape[3] = rows;
-      this->shape[4] = cols;
-    }
-  }
-};
-template <typename T, int Rows = DYNAMIC, int Cols = DYNAMIC, Layout L = Layout::ND>
-struct BaseShape2D : detail::Stride2D<T, Rows, Cols, L>::type {
-  using Base = typename detail::Stride2D<T, Rows, Cols, L>::type;
-  BaseShape2D() = default;
-  BaseShape2D(int64_t rows, int64_t cols) {
-    constexpr int64_t c0 = 32 / sizeof(T);
-    const int64_t outer = L == Layout::NZ ? rows * c0 : rows * cols;
-    this->shape[0] = rows * cols;
-    this->shape[1] = outer;
-    this->shape[2] = L == Layout::NZ ? 16 * c0 : outer;
-    this->shape[3] = L == Layout::ND ? cols : L == Layout::DN ? 1 : c0;
-    this->shape[4] = L == Layout::DN ? rows : 1;
-  }
-};
 
 }  // namespace pto

@@ -183,6 +183,14 @@ RecordEvent TCVT(D& d, const A& a, T&, RoundMode mode,
                  SaturationMode saturation = SaturationMode::ON, KERF_PTO_AT) {
   return TCVT(d, a, mode, saturation, place);
 }
+// Integers cut to narrower ones: the low bits remain. options as of TCVT
+template <typename D, typename A>
+RecordEvent TPACK(D& d, const A& a, KERF_PTO_AT) {
+  static_assert(std::is_integral_v<typename D::DType> && std::is_integral_v<typename A::DType> &&
+                    sizeof(typename D::DType) < sizeof(typename A::DType),
+                "kerf: TPACK is documented for narrower elements, and simulated for integers");
+  return kerf_pto::Builder(kerf_pto::Op::TPACK, place).Tile(d).Tile(a).Option(1, 1).Run();
+}
 
 template <typename D, typename S, std::enable_if_t<!kerf_pto::kIsTile<S>, int> = 0>
 RecordEvent TEXPANDS(D& d, S s, KERF_PTO_AT) {

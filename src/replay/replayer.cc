@@ -61,7 +61,8 @@ Status CheckOptions(const ReplayOptions& options) {
   }
   if (!within(options.launch_count, 5000)) return InvalidInput("--launch-count takes 1 to 5000");
   if (options.hw_block_num && !within(*options.hw_block_num, 65535)) {
-    return InvalidInput("--hw-block-num takes 1 to 65535");
+    return InvalidInput(
+        "the number of blocks (--hw-block-num, --blocks of kerf sim) is 1 to 65535");
   }
   if (options.spmd_block_num && !within(*options.spmd_block_num, INT32_MAX)) {
     return InvalidInput("--spmd-block-num takes 1 or more");

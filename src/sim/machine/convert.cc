@@ -1,4 +1,4 @@
-// TCVT: from one element type to another.
+// TCVT and TPACK: from one element type to another.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -38,6 +38,8 @@ struct Range {
 };
 Range RangeOf(Type type) {
   switch (type) {
+    case Type::kI4:
+      return {-8, 7};
     case Type::kI8:
       return {-128, 127};
     case Type::kU8:
@@ -86,6 +88,10 @@ const kerf_pto::SmallFloat* FormatOf(Type type) {
       return &kerf_pto::kE4M3Format;
     case Type::kE5M2:
       return &kerf_pto::kE5M2Format;
+    case Type::kE2M1x2:
+      return &kerf_pto::kE2M1Format;
+    case Type::kE1M2x2:
+      return &kerf_pto::kE1M2Format;
     default:
       return nullptr;
   }
@@ -145,7 +151,19 @@ void ConvertIntegers(const Conversion& how, std::vector<int64_t>& x, TileIo& d, 
   d.WriteReal(row, 0, n, out.data());
 }
 
+// Two values in a byte: fp4 from and to bfloat16, int4 from and to float16.
+void CheckPacked(Unit& unit, Type from, Type to) {
+  const bool packed_from = kerf_pto::PerByte(from) != 1;
+  if (!packed_from && kerf_pto::PerByte(to) == 1) return;
+  const Type packed = packed_from ? from : to;
+  const Type other = packed_from ? to : from;
+  if (other == (packed == Type::kI4 ? Type::kF16 : Type::kBf16)) return;
+  unit.complaints().Fail(FindingKind::kUnsupported,
+                         std::string("TCVT of ") + TypeName(from) + " to " + TypeName(to));
+}
+
 void Convert(Unit& unit, const Call& call) {
+  CheckPacked(unit, call.tile[1].type, call.tile[0].type);
   const Shapes shapes = Align(unit, call, 2);
   TileIo d = unit.Open(shapes.tile[0]);
   TileIo a = unit.Open(shapes.tile[1]);
@@ -172,7 +190,7 @@ void Convert(Unit& unit, const Call& call) {
 }  // namespace
 
 bool ExecuteConvert(Unit& unit, const Call& call) {
-  if (call.op != Op::TCVT) return false;
+  if (call.op != Op::TCVT && call.op != Op::TPACK) return false;
   Convert(unit, call);
   return true;
 }

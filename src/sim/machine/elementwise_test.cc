@@ -187,5 +187,30 @@ TEST(Convert, WidensExactly) {
             (std::vector<double>{-7}));
 }
 
+template <typename D, typename A>
+void CheckPack(int rows, int cols) {
+  Matrix<A> x(rows, cols);
+  std::mt19937 random(9);
+  for (A& value : x.data) value = static_cast<A>(random());
+  Matrix<D> z(rows, cols);
+  GlobalMemory global = MemoryOf(x, z);
+  ExpectClean(RunBody(global, [&] {
+    Tiles tiles;
+    auto a = tiles.Load<8, 64>(x);
+    auto d = tiles.New<D, 8, 64>(rows, cols);
+    TPACK(d, a);
+    TSTORE(ViewOf(z), d);
+  }));
+  for (size_t i = 0; i < z.data.size(); ++i) ASSERT_EQ(z.data[i], static_cast<D>(x.data[i])) << i;
+}
+
+TEST(Convert, PacksTheLowBits) {
+  for (const auto& [rows, cols] : {std::pair{8, 64}, {3, 17}, {1, 1}}) {
+    CheckPack<int16_t, int32_t>(rows, cols);
+    CheckPack<uint8_t, uint32_t>(rows, cols);
+    CheckPack<int8_t, int16_t>(rows, cols);
+  }
+}
+
 }  // namespace
 }  // namespace kerf::sim

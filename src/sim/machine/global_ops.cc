@@ -17,15 +17,35 @@ struct Plane {
   int col_count;
 };
 Plane PlaneOf(Form form) {
-  if (form == Form::kDn) return {{3}, 1, {0, 1, 2, 4}, 4};
-  if (form == Form::kNz) return {{2, 3}, 2, {0, 1, 4}, 3};
-  return {{0, 1, 2, 3}, 4, {4}, 1};
+  switch (form) {
+    case Form::kDn:
+      return {{3}, 1, {0, 1, 2, 4}, 4};
+    case Form::kNz:
+      return {{2, 3}, 2, {0, 1, 4}, 3};
+    case Form::kMxAZz:
+      return {{0, 1, 3}, 3, {2, 4}, 2};
+    case Form::kMxANd:
+      return {{0, 1, 2}, 3, {3, 4}, 2};
+    case Form::kMxADn:
+      return {{3}, 1, {0, 1, 2, 4}, 4};
+    case Form::kMxBNn:
+      return {{2, 4}, 2, {0, 1, 3}, 3};
+    case Form::kMxBNd:
+      return {{0, 1, 2, 4}, 4, {3}, 1};
+    case Form::kMxBDn:
+      return {{3, 4}, 2, {0, 1, 2}, 3};
+    default:
+      return {{0, 1, 2, 3}, 4, {4}, 1};
+  }
 }
 
 class GlobalView {
  public:
   explicit GlobalView(const GlobalRef& ref)
-      : ref_(ref), plane_(PlaneOf(ref.form)), size_(TypeBytes(ref.type)) {}
+      : ref_(ref),
+        plane_(PlaneOf(ref.form)),
+        size_(TypeBytes(ref.type)),
+        packed_(kerf_pto::PerByte(ref.type) != 1) {}
 
   [[nodiscard]] int64_t rows() const { return Extent(plane_.row_dims, plane_.row_count); }
   [[nodiscard]] int64_t cols() const { return Extent(plane_.col_dims, plane_.col_count); }
@@ -36,8 +56,23 @@ class GlobalView {
   [[nodiscard]] int64_t ColOffset(int64_t col) const {
     return Offset(col, plane_.col_dims, plane_.col_count);
   }
+  // The byte an element begins in.
   [[nodiscard]] char* at(int64_t element) const {
-    return static_cast<char*>(ref_.data) + element * static_cast<int64_t>(size_);
+    return static_cast<char*>(ref_.data) +
+           (packed_ ? element >> 1 : element * static_cast<int64_t>(size_));
+  }
+  [[nodiscard]] bool packed() const { return packed_; }
+  void Get(int64_t element, char* out) const {
+    if (packed_)
+      *out = static_cast<char>(PackedAt(at(element), element & 1));
+    else
+      std::memcpy(out, at(element), size_);
+  }
+  void Put(int64_t element, const char* from) const {
+    if (packed_)
+      SetPackedAt(at(element), element & 1, static_cast<uint8_t>(*from));
+    else
+      std::memcpy(at(element), from, size_);
   }
 
  private:
@@ -59,6 +94,7 @@ class GlobalView {
   const GlobalRef& ref_;
   const Plane plane_;
   const size_t size_;
+  const bool packed_;
 };
 
 // The offsets of a row's elements, and whether they lie side by side.
@@ -108,7 +144,8 @@ void CheckRange(Unit& unit, const GlobalView& view, const Extent& extent, const 
   }
   const int64_t first = low + columns.low;
   const int64_t last = high + columns.high;
-  unit.CheckGlobal(view.at(first), static_cast<uint64_t>(last - first + 1) * size, verb);
+  const char* from = view.at(first);
+  unit.CheckGlobal(from, static_cast<uint64_t>(view.at(last) - from) + size, verb);
 }
 
 void Load(Unit& unit, const Call& call) {
@@ -116,7 +153,8 @@ void Load(Unit& unit, const Call& call) {
   const GlobalView view(call.global[0]);
   TileIo io = unit.Open(tile);
   const size_t size = io.element_bytes();
-  if (TypeBytes(call.global[0].type) != size) {
+  if (TypeBytes(call.global[0].type) != size ||
+      kerf_pto::PerByte(call.global[0].type) != kerf_pto::PerByte(tile.type)) {
     unit.complaints().Fail(
         FindingKind::kUnsupported,
         std::string("TLOAD of ") + TypeName(call.global[0].type) + " into " + TypeName(tile.type));
@@ -127,12 +165,12 @@ void Load(Unit& unit, const Call& call) {
   std::vector<char> line(static_cast<size_t>(extent.cols) * size);
   for (int64_t r = 0; r < extent.rows; ++r) {
     const int64_t row = view.RowOffset(r);
-    if (columns.dense) {
+    if (columns.dense && !view.packed()) {
       io.Write(r, 0, extent.cols, view.at(row));
       continue;
     }
     for (size_t c = 0; c < columns.offset.size(); ++c)
-      std::memcpy(line.data() + c * size, view.at(row + columns.offset[c]), size);
+      view.Get(row + columns.offset[c], line.data() + c * size);
     io.Write(r, 0, extent.cols, line.data());
   }
 }
@@ -174,8 +212,12 @@ void Store(Unit& unit, const Call& call) {
   else if (call.option[2] != 0)
     finish.scales = {ScaleOf(static_cast<uint64_t>(call.option[3]))};
   const int64_t atomic = call.op == Op::TPUSH ? 0 : call.option[0];
-  const bool cast = tile.type != to && TypeBytes(tile.type) != size;
-  if (cast && tile.mem != Mem::kL0c) {
+  const bool packed = view.packed() || kerf_pto::PerByte(tile.type) != 1;
+  const bool cast = tile.type != to && (packed || TypeBytes(tile.type) != size);
+  if (packed && atomic != 0)
+    unit.complaints().Fail(FindingKind::kUnsupported,
+                           std::string("an atomic TSTORE of ") + TypeName(to));
+  if (cast && (packed || tile.mem != Mem::kL0c)) {
     unit.complaints().Fail(FindingKind::kUnsupported,
                            std::string("TSTORE of ") + TypeName(tile.type) + " as " + TypeName(to) +
                                " from " + MemName(tile.mem));
@@ -190,11 +232,15 @@ void Store(Unit& unit, const Call& call) {
     else
       FinishRow(unit, call, io, r, 0, extent.cols, finish, line.data());
     const int64_t row = view.RowOffset(r);
-    if (columns.dense && atomic == 0) {
+    if (columns.dense && atomic == 0 && !packed) {
       std::memcpy(view.at(row), line.data(), static_cast<size_t>(extent.cols) * size);
       continue;
     }
     for (size_t c = 0; c < columns.offset.size(); ++c) {
+      if (atomic == 0) {
+        view.Put(row + columns.offset[c], line.data() + c * size);
+        continue;
+      }
       Combine(view.at(row + columns.offset[c]), line.data() + c * size, to, atomic);
     }
   }
@@ -299,13 +345,15 @@ void CopyGlobal(Unit& unit, const Call& call) {
   const GlobalView to(call.global[0]);
   const GlobalView from(call.global[1]);
   const size_t size = TypeBytes(call.global[0].type);
+  char element[8];
   for (int64_t r = 0; r < from.rows(); ++r) {
     for (int64_t c = 0; c < from.cols(); ++c) {
-      char* d = to.at(to.RowOffset(r) + to.ColOffset(c));
-      const char* s = from.at(from.RowOffset(r) + from.ColOffset(c));
-      unit.CheckGlobal(d, size, "writes");
-      unit.CheckGlobal(s, size, "reads");
-      std::memcpy(d, s, size);
+      const int64_t d = to.RowOffset(r) + to.ColOffset(c);
+      const int64_t s = from.RowOffset(r) + from.ColOffset(c);
+      unit.CheckGlobal(to.at(d), size, "writes");
+      unit.CheckGlobal(from.at(s), size, "reads");
+      from.Get(s, element);
+      to.Put(d, element);
     }
   }
 }

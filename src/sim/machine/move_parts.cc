@@ -64,9 +64,8 @@ TileRef RegionOf(const TileRef& tile, int64_t row, int64_t col, int64_t rows, in
   TileRef region = tile;
   const bool inside = row >= 0 && col >= 0 && row + rows <= tile.rows && col + cols <= tile.cols;
   if (!inside) return region;
-  const auto size = static_cast<int64_t>(TypeBytes(tile.type));
   if (tile.form == Form::kNd || tile.form == Form::kDn) {
-    region.addr += static_cast<uint64_t>(ElementOffset(tile, row, col) * size);
+    region.addr += StoredBytes(tile.type, static_cast<uint64_t>(ElementOffset(tile, row, col)));
     region.valid_rows = static_cast<int32_t>(rows);
     region.valid_cols = static_cast<int32_t>(cols);
     return region;
@@ -75,7 +74,7 @@ TileRef RegionOf(const TileRef& tile, int64_t row, int64_t col, int64_t rows, in
   const bool whole = row == 0 && rows == tile.rows;
   if (tile.form != Form::kNz || whole || col % box != 0 || tile.rows % tile.box_rows != 0)
     return region;
-  region.addr += static_cast<uint64_t>((col * tile.rows + row * box) * size);
+  region.addr += StoredBytes(tile.type, static_cast<uint64_t>(col * tile.rows + row * box));
   region.form = Form::kNd;
   region.box_rows = region.box_cols = 1;
   region.rows = region.valid_rows = static_cast<int32_t>((cols + box - 1) / box);

@@ -59,10 +59,15 @@ std::string GlobalText(Unit& unit, const GlobalRef& view, int64_t format) {
       rest /= view.shape[dim];
     }
     for (int64_t c = 0; c < view.shape[4]; ++c) {
-      const char* at = static_cast<const char*>(view.data) +
-                       (offset + c * view.stride[4]) * static_cast<int64_t>(size);
+      const auto element = static_cast<uint64_t>(offset + c * view.stride[4]);
+      const bool packed = kerf_pto::PerByte(view.type) != 1;
+      const char* at =
+          static_cast<const char*>(view.data) + (packed ? element / 2 : element * size);
       unit.CheckGlobal(at, size, "prints");
-      std::copy_n(at, size, bytes.data() + static_cast<size_t>(c) * size);
+      if (packed)
+        bytes[static_cast<size_t>(c)] = static_cast<char>(PackedAt(view.data, element));
+      else
+        std::copy_n(at, size, bytes.data() + static_cast<size_t>(c) * size);
     }
     text += LineText(view.type, bytes, view.shape[4], format);
   }

@@ -80,21 +80,25 @@ void FromIntegers(Unit& unit, const Call& call) {
 }
 
 // 2^(shared - 127) is what the group is divided by.
-int SharedExponent(const std::vector<float>& group) {
-  constexpr int kLargestExponent = 8;  // of e4m3
+int SharedExponent(const std::vector<float>& group, int largest_exponent) {
   float largest = 0;
   for (const float x : group) largest = std::max(largest, std::fabs(x));
   const auto biased = static_cast<int>(kerf_pto::BitsOfFloat(largest) >> 23);
-  return std::clamp(biased - kLargestExponent, 0, 254);
+  return std::clamp(biased - largest_exponent, 0, 254);
 }
 
 // Tiles: values, exponents, source; option 1: groups lie along rows, else along columns.
 void ToMx(Unit& unit, const Call& call) {
   constexpr int64_t kGroup = 32;
   const TileRef& source = call.tile[2];
-  if (!IsFloat(source.type) || TypeBytes(call.tile[0].type) != 1 ||
-      TypeBytes(call.tile[1].type) != 1)
+  const bool four = call.tile[0].type == Type::kE2M1x2;
+  const bool half = source.type == Type::kF16 || source.type == Type::kBf16;
+  const bool bytes = TypeBytes(call.tile[0].type) == 1 && TypeBytes(call.tile[1].type) == 1;
+  if (!IsFloat(source.type) || !bytes || (four && !half) ||
+      (!four && kerf_pto::PerByte(call.tile[0].type) != 1))
     Unsupported(unit, call);
+  const kerf_pto::SmallFloat format = four ? kerf_pto::kE2M1Format : kerf_pto::kE4M3Format;
+  const int largest_exponent = four ? 2 : 8;  // of 6 and of 448
   const bool along = call.option[1] != 0;
   const int64_t depth = along ? source.valid_cols : source.valid_rows;
   const int64_t lines = along ? source.valid_rows : source.valid_cols;
@@ -117,14 +121,14 @@ void ToMx(Unit& unit, const Call& call) {
         place(i, row, col);
         a.ReadReal(row, col, 1, &group[static_cast<size_t>(i)]);
       }
-      const int shared = SharedExponent(group);
+      const int shared = SharedExponent(group, largest_exponent);
       const auto byte = static_cast<uint8_t>(shared);
       exponents.Write(along ? line : g, along ? g : line, 1, &byte);
       for (int64_t i = 0; i < kGroup; ++i) {
         place(i, row, col);
         const float scaled = std::ldexp(group[static_cast<size_t>(i)], 127 - shared);
         const auto bits = static_cast<uint8_t>(
-            kerf_pto::EncodeFloat(scaled, kerf_pto::kE4M3Format, kerf_pto::Rounding::kRint, true));
+            kerf_pto::EncodeFloat(scaled, format, kerf_pto::Rounding::kRint, true));
         d.Write(row, col, 1, &bits);
       }
     }

@@ -158,7 +158,7 @@ uint64_t ValidElements(const TileRef& tile) {
          static_cast<uint64_t>(std::max(tile.valid_cols, 0));
 }
 
-uint64_t OperationsOf(const Call& call) {
+uint64_t OperationsOf(const Call& call, const Roles& roles) {
   if (call.tiles == 0) return 0;
   if (call.op >= Op::TMATMUL && call.op <= Op::TGEMV_MX) {
     const bool scaled = call.op == Op::TMATMUL_MX || call.op == Op::TGEMV_MX;
@@ -167,7 +167,7 @@ uint64_t OperationsOf(const Call& call) {
   }
   if (call.globals != 0) return 0;
   const bool reduces = call.op >= Op::TROWMAX && call.op <= Op::TPAIRREDUCESUM;
-  const int source = RolesOf(call).destinations;
+  const int source = roles.destinations;
   return ValidElements(call.tile[reduces && call.tiles > source ? source : 0]);
 }
 
@@ -176,14 +176,15 @@ uint64_t BytesOf(const Call& call) {
     uint64_t elements = 1;
     if (call.globals != 0)
       for (const int64_t extent : call.global[0].shape) elements *= static_cast<uint64_t>(extent);
-    return call.globals == 0 ? 0 : elements * TypeBytes(call.global[0].type);
+    return call.globals == 0 ? 0 : StoredBytes(call.global[0].type, elements);
   }
-  if (call.globals != 0) return ValidElements(call.tile[0]) * TypeBytes(call.global[0].type);
-  if (!Moves(call)) return ValidElements(call.tile[0]) * TypeBytes(call.tile[0].type);
+  const uint64_t elements = ValidElements(call.tile[0]);
+  if (call.globals != 0) return StoredBytes(call.global[0].type, elements);
+  if (!Moves(call)) return StoredBytes(call.tile[0].type, elements);
   uint64_t bytes = 0;
   for (const MovePart& part : MovePartsOf(call))
-    bytes += static_cast<uint64_t>(std::max<int64_t>(part.rows * part.cols, 0)) *
-             TypeBytes(part.to.type);
+    bytes += StoredBytes(part.to.type,
+                         static_cast<uint64_t>(std::max<int64_t>(part.rows * part.cols, 0)));
   return bytes;
 }
 
@@ -254,7 +255,7 @@ uint32_t Recorder::SiteOf(const kerf_pto::Site& site) {
 }
 
 void Recorder::AddTile(const TileRef& tile, uint8_t access) {
-  kerf_log::Operand operand;
+  kerf_log::Operand& operand = log_.AddOperand();
   operand.address = tile.addr;
   operand.bytes = Cut(TouchedBytes(tile));
   operand.rows = static_cast<uint32_t>(tile.rows);
@@ -265,7 +266,6 @@ void Recorder::AddTile(const TileRef& tile, uint8_t access) {
   operand.dtype = LogType(tile.type);
   operand.layout = static_cast<kerf_log::Layout>(tile.form);
   operand.access = static_cast<uint8_t>(access | tile.owner << kerf_log::kOwnerShift);
-  log_.Add(operand);
 }
 
 // A plane with a constant step between its rows (columns) is described exactly, others as a range.
@@ -277,7 +277,7 @@ void Recorder::AddGlobal(const GlobalRef& global, uint8_t access) {
             static_cast<uint64_t>(std::max<int64_t>(global.stride[i], 0));
   }
   operand.address = global_.Label(global.data);
-  operand.bytes = Cut((last + 1) * TypeBytes(global.type));
+  operand.bytes = Cut(StoredBytes(global.type, last + 1));
   operand.memory = kerf_log::Memory::kGm;
   operand.dtype = LogType(global.type);
   operand.access = access;
@@ -298,9 +298,9 @@ void Recorder::Add(const Call& call) {
   const kerf_log::Op op = LogOps()[static_cast<size_t>(call.op)];
   kerf_log::Instruction& record = log_.Begin(op, LogPipe(PipeOf(call)), SiteOf(call.site));
   record.bytes = Cut(BytesOf(call));
-  record.operations = OperationsOf(call);
-  if (call.op == Op::TCVT) record.mode = static_cast<uint8_t>(call.option[0]);
   const Roles roles = RolesOf(call);
+  record.operations = OperationsOf(call, roles);
+  if (call.op == Op::TCVT) record.mode = static_cast<uint8_t>(call.option[0]);
   const bool to_global =
       call.op == Op::TNOTIFY || call.tiles == 0 || (roles.destinations == 0 && call.globals != 0);
   const bool stores = call.op == Op::TSTORE || call.op == Op::TSTORE_FP;

@@ -122,13 +122,13 @@ TEST(ScaledProduct, MultipliesByItsScales) {
   }
 }
 
-TEST(ScaledProduct, RefusesFourBits) {
+TEST(ScaledProduct, RefusesOperandsOfDifferentWidth) {
   GlobalMemory global;
   const LaunchResult result = RunBody(
       global,
       [&] {
         TileLeft<float4_e2m1x2_t, 16, 64> a;
-        TileRight<float4_e2m1x2_t, 64, 16> b;
+        TileRight<float8_e4m3_t, 64, 16> b;
         TileLeftScale<float8_e8m0_t, 16, 2> sa;
         TileRightScale<float8_e8m0_t, 2, 16> sb;
         TileAcc<float, 16, 16> c;

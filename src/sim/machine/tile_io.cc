@@ -11,18 +11,15 @@ namespace kerf::sim {
 namespace {
 
 struct TypeRow {
-  uint8_t bytes;
   const char* name;
   bool real;
 };
 constexpr TypeRow kTypes[kerf_pto::kTypeCount] = {
-    {4, "float32", true},  {2, "float16", true},  {4, "int32", false},
-    {2, "int16", false},   {1, "int8", false},    {1, "uint8", false},
-    {2, "bfloat16", true}, {8, "int64", false},   {8, "uint64", false},
-    {2, "uint16", false},  {4, "uint32", false},  {1, "bool", false},
-    {1, "fp8_e4m3", true}, {1, "fp8_e8m0", true}, {1, "fp4_e2m1x2", false},
-    {8, "float64", true},  {1, "fp8_e5m2", true}, {1, "fp4_e1m2x2", false},
-    {1, "hif8", false},    {1, "int4x2", false}};
+    {"float32", true},  {"float16", true},    {"int32", false},     {"int16", false},
+    {"int8", false},    {"uint8", false},     {"bfloat16", true},   {"int64", false},
+    {"uint64", false},  {"uint16", false},    {"uint32", false},    {"bool", false},
+    {"fp8_e4m3", true}, {"fp8_e8m0", true},   {"fp4_e2m1x2", true}, {"float64", true},
+    {"fp8_e5m2", true}, {"fp4_e1m2x2", true}, {"hif8", false},      {"int4x2", false}};
 
 constexpr const char* kMemNames[kerf_pto::kMemCount] = {
     "GM",      "UB",     "L1", "L0A", "L0B", "L0C", "the bias table", "the fixpipe buffer",
@@ -84,7 +81,6 @@ void EncodeEach(const float* values, int64_t count, void* out, F&& encode) {
 }  // namespace
 
 const char* MemName(Mem mem) { return kMemNames[static_cast<size_t>(mem)]; }
-size_t TypeBytes(Type type) { return kTypes[static_cast<size_t>(type)].bytes; }
 const char* TypeName(Type type) { return kTypes[static_cast<size_t>(type)].name; }
 bool IsFloat(Type type) { return kTypes[static_cast<size_t>(type)].real; }
 
@@ -108,60 +104,83 @@ int64_t ElementOffset(const TileRef& tile, int64_t row, int64_t col) {
 uint64_t CapacityBytes(const TileRef& tile) {
   const int64_t rows = CeilDiv(tile.rows, tile.box_rows) * tile.box_rows;
   const int64_t cols = CeilDiv(tile.cols, tile.box_cols) * tile.box_cols;
-  return static_cast<uint64_t>(rows * cols) * TypeBytes(tile.type);
+  return StoredBytes(tile.type, static_cast<uint64_t>(rows * cols));
 }
 
 uint64_t TouchedBytes(const TileRef& tile) {
   if (tile.valid_rows <= 0 || tile.valid_cols <= 0) return 0;
-  const size_t size = TypeBytes(tile.type);
   if (tile.form == Form::kNd || tile.form == Form::kDn) {
-    return (static_cast<uint64_t>(ElementOffset(tile, tile.valid_rows - 1, tile.valid_cols - 1)) +
-            1) *
-           size;
+    const int64_t last = ElementOffset(tile, tile.valid_rows - 1, tile.valid_cols - 1);
+    return StoredBytes(tile.type, static_cast<uint64_t>(last) + 1);
   }
   // The last box that is touched, whole.
   const int64_t box_rows = tile.box_rows;
   const int64_t box_cols = tile.box_cols;
   const int64_t last_row = (tile.valid_rows - 1) / box_rows * box_rows;
   const int64_t last_col = (tile.valid_cols - 1) / box_cols * box_cols;
-  return static_cast<uint64_t>(ElementOffset(tile, last_row, last_col) + box_rows * box_cols) *
-         size;
+  const int64_t behind = ElementOffset(tile, last_row, last_col) + box_rows * box_cols;
+  return StoredBytes(tile.type, static_cast<uint64_t>(behind));
 }
 
 TileIo::TileIo(const TileRef& tile, CoreMemory& memory)
-    : tile_(tile), memory_(memory), size_(TypeBytes(tile.type)) {}
+    : tile_(tile),
+      memory_(memory),
+      size_(TypeBytes(tile.type)),
+      packed_(kerf_pto::PerByte(tile.type) != 1) {}
 
-// Calls run(offset in memory, elements, index of the first) for pieces that lie side by side.
+// Calls run(elements from the tile's address, elements, index of the first) for pieces that lie
+// side by side.
 template <typename F>
 void TileIo::ForRuns(int64_t row, int64_t col, int64_t count, F&& run) const {
   if (tile_.form == Form::kNd) {
-    run(tile_.addr + static_cast<uint64_t>(row * tile_.cols + col) * size_, count, int64_t{0});
+    run(static_cast<uint64_t>(row * tile_.cols + col), count, int64_t{0});
     return;
   }
   const int64_t step = ColumnsRun(tile_.form) ? tile_.box_cols : 1;
   for (int64_t done = 0; done < count;) {
     const int64_t at = col + done;
     const int64_t piece = std::min(count - done, step - at % step);
-    run(tile_.addr + static_cast<uint64_t>(ElementOffset(tile_, row, at)) * size_, piece, done);
+    run(static_cast<uint64_t>(ElementOffset(tile_, row, at)), piece, done);
     done += piece;
   }
 }
 
+[[gnu::always_inline]] inline void TileIo::NoteUnwritten(uint64_t offset, size_t bytes) {
+  const size_t hole = memory_.FirstUnwritten(offset, bytes);
+  if (hole >= bytes || read_unwritten_) return;
+  read_unwritten_ = true;
+  unwritten_at_ = offset + hole;
+}
+
+void TileIo::ReadPacked(uint64_t first, int64_t count, uint8_t* out) {
+  const uint64_t offset = tile_.addr + first / 2;
+  const auto n = static_cast<uint64_t>(count);
+  NoteUnwritten(offset, (first % 2 + n + 1) / 2);
+  for (uint64_t i = 0; i < n; ++i) out[i] = PackedAt(memory_.at(offset), first % 2 + i);
+}
+
+void TileIo::WritePacked(uint64_t first, int64_t count, const uint8_t* from) {
+  const uint64_t offset = tile_.addr + first / 2;
+  const auto n = static_cast<uint64_t>(count);
+  memory_.MarkWritten(offset, (first % 2 + n + 1) / 2);
+  for (uint64_t i = 0; i < n; ++i) SetPackedAt(memory_.at(offset), first % 2 + i, from[i]);
+}
+
 void TileIo::Read(int64_t row, int64_t col, int64_t count, void* out) {
-  ForRuns(row, col, count, [&](uint64_t offset, int64_t piece, int64_t first) {
+  ForRuns(row, col, count, [&](uint64_t from, int64_t piece, int64_t first) {
+    if (packed_) return ReadPacked(from, piece, static_cast<uint8_t*>(out) + first);
+    const uint64_t offset = tile_.addr + from * size_;
     const size_t bytes = static_cast<size_t>(piece) * size_;
-    const size_t hole = memory_.FirstUnwritten(offset, bytes);
-    if (hole < bytes && !read_unwritten_) {
-      read_unwritten_ = true;
-      unwritten_at_ = offset + hole;
-    }
+    NoteUnwritten(offset, bytes);
     std::memcpy(static_cast<char*>(out) + static_cast<size_t>(first) * size_, memory_.at(offset),
                 bytes);
   });
 }
 
 void TileIo::Write(int64_t row, int64_t col, int64_t count, const void* from) {
-  ForRuns(row, col, count, [&](uint64_t offset, int64_t piece, int64_t first) {
+  ForRuns(row, col, count, [&](uint64_t to, int64_t piece, int64_t first) {
+    if (packed_) return WritePacked(to, piece, static_cast<const uint8_t*>(from) + first);
+    const uint64_t offset = tile_.addr + to * size_;
     const size_t bytes = static_cast<size_t>(piece) * size_;
     memory_.MarkWritten(offset, bytes);
     std::memcpy(memory_.at(offset),
@@ -220,6 +239,14 @@ void DecodeReals(Type type, const void* bytes, int64_t count, float* out) {
       });
     case Type::kE8M0:
       return DecodeEach<uint8_t>(bytes, count, out, kerf_pto::E8M0Value);
+    case Type::kE2M1x2:
+      return DecodeEach<uint8_t>(bytes, count, out, [](uint8_t b) {
+        return kerf_pto::DecodeSmall(b, kerf_pto::kE2M1Format);
+      });
+    case Type::kE1M2x2:
+      return DecodeEach<uint8_t>(bytes, count, out, [](uint8_t b) {
+        return kerf_pto::DecodeSmall(b, kerf_pto::kE1M2Format);
+      });
     case Type::kF64:
       return DecodeEach<double>(bytes, count, out,
                                 [](double value) { return static_cast<float>(value); });
@@ -250,6 +277,10 @@ void EncodeReals(Type type, const float* values, int64_t count, void* out) {
       return small(kerf_pto::kE4M3Format);
     case Type::kE5M2:
       return small(kerf_pto::kE5M2Format);
+    case Type::kE2M1x2:
+      return small(kerf_pto::kE2M1Format);
+    case Type::kE1M2x2:
+      return small(kerf_pto::kE1M2Format);
     case Type::kF64:
       return EncodeEach<double>(values, count, out,
                                 [](float value) { return static_cast<double>(value); });
@@ -278,6 +309,10 @@ void DecodeIntegers(Type type, const void* bytes, int64_t count, int64_t* out) {
       return Widen<uint32_t>(bytes, count, out);
     case Type::kU64:
       return Widen<uint64_t>(bytes, count, out);
+    case Type::kI4:
+      Widen<uint8_t>(bytes, count, out);
+      for (int64_t i = 0; i < count; ++i) out[i] = ((out[i] & 0xf) ^ 8) - 8;
+      return;
     default:
       return Widen<uint8_t>(bytes, count, out);
   }

@@ -13,8 +13,17 @@ using kerf_pto::Form;
 using kerf_pto::TileRef;
 using kerf_pto::Type;
 
-// Bytes of one element; types of 4 bits count as the byte they share.
-size_t TypeBytes(Type type);
+// Bytes of one element outside of a memory: one of 4 bits then has a byte of its own.
+inline constexpr size_t TypeBytes(Type type) {
+  constexpr uint8_t kBytes[kerf_pto::kTypeCount] = {4, 2, 4, 2, 1, 1, 2, 8, 8, 2,
+                                                    4, 1, 1, 1, 1, 8, 1, 1, 1, 1};
+  return kBytes[static_cast<size_t>(type)];
+}
+// What `elements` take in a memory.
+inline constexpr uint64_t StoredBytes(Type type, uint64_t elements) {
+  const uint64_t bytes = elements * TypeBytes(type);
+  return kerf_pto::PerByte(type) == 1 ? bytes : (bytes + 1) / 2;
+}
 const char* TypeName(Type type);  // "float32"
 bool IsFloat(Type type);
 
@@ -32,7 +41,8 @@ class TileIo {
   [[nodiscard]] const TileRef& tile() const { return tile_; }
   [[nodiscard]] size_t element_bytes() const { return size_; }
 
-  // `count` elements of `row` from `col` on, as they are. Notes bytes that nobody wrote.
+  // `count` elements of `row` from `col` on, as they are, except that those of 4 bits get a byte
+  // each. Notes bytes that nobody wrote.
   void Read(int64_t row, int64_t col, int64_t count, void* out);
   void Write(int64_t row, int64_t col, int64_t count, const void* from);
   // As float (real types) or as integers.
@@ -49,12 +59,28 @@ class TileIo {
   template <typename F>
   void ForRuns(int64_t row, int64_t col, int64_t count, F&& run) const;
 
+  void ReadPacked(uint64_t first, int64_t count, uint8_t* out);
+  void WritePacked(uint64_t first, int64_t count, const uint8_t* from);
+  void NoteUnwritten(uint64_t offset, size_t bytes);
+
   const TileRef tile_;
   CoreMemory& memory_;
   const size_t size_;
+  const bool packed_;
   bool read_unwritten_ = false;
   uint64_t unwritten_at_ = 0;
 };
+
+// Of a sequence of 4-bit elements, two in a byte, the first in the low half.
+inline uint8_t PackedAt(const void* bytes, uint64_t index) {
+  const uint8_t byte = static_cast<const uint8_t*>(bytes)[index / 2];
+  return index % 2 == 0 ? byte & 0xf : byte >> 4;
+}
+inline void SetPackedAt(void* bytes, uint64_t index, uint8_t value) {
+  uint8_t& byte = static_cast<uint8_t*>(bytes)[index / 2];
+  byte = static_cast<uint8_t>(index % 2 == 0 ? (byte & 0xf0) | (value & 0xf)
+                                             : (byte & 0xf) | (value << 4));
+}
 
 // Values of `type` in `bytes`, as float and back (nearest even).
 void DecodeReals(Type type, const void* bytes, int64_t count, float* out);

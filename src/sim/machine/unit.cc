@@ -116,7 +116,50 @@ void Unit::CheckGlobal(const void* data, uint64_t bytes, const char* verb) {
                        " bytes that belong to no tensor: " + global_.Near(data));
 }
 
+namespace {
+
+// Values of 4 bits and hifloat8 are moved, converted and multiplied; nothing computes with them.
+bool KnowsNarrow(Op op, Type type) {
+  switch (op) {
+    case Op::TLOAD:
+    case Op::TSTORE:
+    case Op::TPREFETCH:
+    case Op::TMOV:
+    case Op::TEXTRACT:
+    case Op::TINSERT:
+    case Op::TPUSH:
+    case Op::TPOP:
+    case Op::TPUT_ASYNC:
+    case Op::TGET_ASYNC:
+    case Op::TPRINT:
+      return true;
+    case Op::TMATMUL_MX:
+    case Op::TGEMV_MX:
+    case Op::TCVT:
+    case Op::TQUANT:
+      return type != Type::kHif8;
+    default:
+      return false;
+  }
+}
+
+void CheckNarrow(Unit& unit, const Call& call) {
+  const auto narrow = [](Type type) { return kerf_pto::PerByte(type) != 1 || type == Type::kHif8; };
+  const bool moves = call.op == Op::TMOV || call.op == Op::TEXTRACT || call.op == Op::TINSERT;
+  for (int i = 0; i < call.tiles; ++i) {
+    const Type type = call.tile[i].type;
+    if (!narrow(type)) continue;
+    if (!KnowsNarrow(call.op, type) || (moves && call.tile[0].type != call.tile[1].type)) {
+      unit.complaints().Fail(FindingKind::kUnsupported,
+                             std::string(OpName(call.op)) + " on " + TypeName(type));
+    }
+  }
+}
+
+}  // namespace
+
 void ExecuteTiles(Unit& unit, const Call& call) {
+  CheckNarrow(unit, call);
   for (const auto execute :
        {ExecuteElementwise, ExecuteRows, ExecuteMove, ExecuteGlobal, ExecuteProduct, ExecuteConvert,
         ExecuteFused, ExecutePart, ExecuteWeave, ExecuteRearrange, ExecuteSort, ExecuteQuantize,

@@ -59,6 +59,17 @@ class Table {
          CoreProgram::Tile(Memory::kL0b, 0, k, n, type, kerf_log::kRead)});
   }
 
+  // With scales, one for 32 steps of k.
+  void ScaledCube(uint32_t m, uint32_t k, uint32_t n, Dtype type) {
+    const auto read = [](Memory memory, uint32_t rows, uint32_t cols, Dtype dtype) {
+      return CoreProgram::Tile(memory, 0, rows, cols, dtype, kerf_log::kRead);
+    };
+    Row(Op::TMATMUL_MX, Pipe::kCube,
+        {CoreProgram::Tile(Memory::kL0c, 0, m, n, Dtype::kF32, kerf_log::kWrite),
+         read(Memory::kL0a, m, k, type), read(Memory::kScaleA, m, k / 32, Dtype::kF8E8M0),
+         read(Memory::kL0b, k, n, type), read(Memory::kScaleB, k / 32, n, Dtype::kF8E8M0)});
+  }
+
   std::string Text() const { return out_.str(); }
 
  private:
@@ -83,6 +94,8 @@ std::string Render(const CoreModel& model) {
   table.Cube(64, 128, 64, Dtype::kF32);
   table.Cube(1, 128, 16, Dtype::kF16);
   table.Cube(128, 256, 128, Dtype::kI8);
+  table.ScaledCube(128, 256, 128, Dtype::kF8E4M3);
+  table.ScaledCube(128, 256, 128, Dtype::kF4E2M1);
   for (const Op op : {Op::TADD, Op::TSUB, Op::TMUL, Op::TDIV, Op::TMAX, Op::TADDS, Op::TMULS,
                       Op::TEXP, Op::TLOG, Op::TSQRT, Op::TRSQRT, Op::TRECIP, Op::TCVT, Op::TSEL,
                       Op::TCMP, Op::TEXPANDS, Op::TFILLPAD})

@@ -238,6 +238,8 @@ OpWork RearrangeWork(Op op) {
       return {kTranspose};
     case Op::TCONCAT:
       return {kElementwise, "vcopy"};
+    case Op::TPACK:
+      return {kElementwise, "vconv"};
     case Op::TMRGSORT:
       return {kSort, "vmrgsort4"};
     default:
