@@ -95,6 +95,38 @@ def hypot(emit, x, dtype, common):
     return emit.unary("sqrt", emit.binary("add", *squares, dtype), dtype)
 
 
+def as_values(emit, x, dtype):
+    return [emit.cast(one, dtype) if isinstance(one, Value) else emit.full([], one, dtype) for one in x]
+
+
+def heaviside(emit, x, dtype, common):
+    value, middle = as_values(emit, x, dtype)
+    step = emit.cast(emit.binary("gt", value, 0, dtype, "bool"), dtype)
+    step = emit.where(emit.binary("eq", value, 0, dtype, "bool"), middle, step, dtype)
+    return emit.where(emit.node("isnan.default", {"self": value}, ("bool", value.shape)), value, step, dtype)
+
+
+def copysign(emit, x, dtype, common):
+    size, sign = as_values(emit, x, dtype)
+    size = emit.unary("abs", size, dtype)
+    negative = emit.node("signbit.default", {"self": sign}, ("bool", sign.shape))
+    return emit.where(negative, emit.unary("neg", size, dtype), size, dtype)
+
+
+def cube_root(emit, x, dtype, common):
+    value = emit.cast(x[0], dtype)
+    root = emit.binary("pow", emit.unary("abs", value, dtype), 1.0 / 3.0, dtype)
+    negative = emit.binary("lt", value, 0, dtype, "bool")
+    return emit.where(negative, emit.unary("neg", root, dtype), root, dtype)
+
+
+def shift(name):
+    def shifted(emit, x, dtype, common):
+        left, right = as_values(emit, x, dtype)
+        return emit.binary(f"bitwise_{name}_shift", left, right, dtype)
+    return shifted
+
+
 def clip(emit, x, dtype, common):
     value = x[0]
     for name, bound in (("maximum", x[1]), ("minimum", x[2])):
@@ -121,6 +153,8 @@ UFUNCS = {
     "isnan": question("isnan"), "isinf": question("isinf"), "isfinite": is_finite,
     "negative": unary("neg"), "positive": lambda emit, x, dtype, common: emit.cast(x[0], dtype),
     "absolute": unary("abs"), "fabs": unary("abs"), "sign": unary("sign"), "rint": unary("round"),
+    "heaviside": heaviside, "copysign": copysign, "cbrt": cube_root, "left_shift": shift("left"),
+    "right_shift": shift("right"), "signbit": question("signbit"),
     "conjugate": lambda emit, x, dtype, common: x[0],
     "arcsin": unary("asin"), "arccos": unary("acos"), "arctan": unary("atan"), "arcsinh": unary("asinh"),
     "arccosh": unary("acosh"), "arctanh": unary("atanh"), "square": square,
@@ -134,4 +168,4 @@ UFUNCS = {
 # ufunc.reduce and ufunc.accumulate by the functions that do the same.
 REDUCE = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin", "logical_and": "all",
           "logical_or": "any"}
-ACCUMULATE = {"add": "cumsum", "multiply": "cumprod"}
+ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
