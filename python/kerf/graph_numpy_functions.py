@@ -220,7 +220,7 @@ def norm(tracer, x, ord=None, axis=None, keepdims=False):
     x = tracer.wrap(x)
     matrix = ord is not None and (len(axis) == 2 if isinstance(axis, tuple) else axis is None and x.ndim == 2)
     if matrix and ord != "fro":
-        raise tracer.emit.refused("an operation", f"numpy.linalg.norm of a matrix with ord={ord!r} cannot be captured")
+        return matrix_norm(tracer, x, ord, axis, keepdims)
     options = {"axis": axis, "keepdims": keepdims}
     if x.dtype.kind != "f":
         x = x.astype(numpy.float64)
@@ -233,6 +233,17 @@ def norm(tracer, x, ord=None, axis=None, keepdims=False):
     if ord == 0:
         return call(tracer, "sum", ((x != 0).astype(x.dtype),), options)
     return call(tracer, "sum", (abs(x) ** ord,), options) ** (1.0 / ord)
+
+
+def matrix_norm(tracer, x, ord, axis, keepdims):
+    """The largest or smallest sum of a column, or of a row."""
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise tracer.emit.refused("an operation", f"numpy.linalg.norm of a matrix with ord={ord!r} cannot be captured")
+    rows, columns = (one % x.ndim for one in (axis if axis is not None else (0, 1)))
+    summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = call(tracer, "sum", (abs(x),), {"axis": summed, "keepdims": True})
+    best = call(tracer, "amax" if ord > 0 else "amin", (sums,), {"axis": other, "keepdims": True})
+    return best if keepdims else best.reshape([size for dim, size in enumerate(x.shape) if dim not in (rows, columns)])
 
 
 # Shapes.
@@ -307,9 +318,18 @@ def broadcast_to(tracer, array, shape, subok=False):
     return view(x, views.Expand(data.shape), data)
 
 
-@function("atleast_1d", "atleast_2d", "atleast_3d")
-def at_least(tracer, a):
-    raise tracer.emit.refused("an operation", "numpy.atleast_… cannot be captured; reshape says the same")
+def at_least(rank):
+    def handler(tracer, *arrays):
+        found = []
+        for x in map(tracer.wrap, arrays):
+            data = getattr(numpy, f"atleast_{rank}d")(x.data)
+            found.append(view(x, views.Reshape(data.shape), data))
+        return found[0] if len(found) == 1 else tuple(found)
+    TABLE[f"atleast_{rank}d"] = handler
+
+
+for _rank in (1, 2, 3):
+    at_least(_rank)
 
 
 @function("copy")

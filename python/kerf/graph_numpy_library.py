@@ -93,6 +93,12 @@ without_nan("max", -math.inf)
 without_nan("min", math.inf)
 
 
+@composed("nancumsum")
+def nancumsum(tracer, a, axis=None, dtype=None):
+    x = tracer.wrap(a)
+    return numpy.cumsum(numpy.where(numpy.isnan(x), x.dtype.type(0), x), axis=axis, dtype=dtype)
+
+
 def nan_mean(tracer, x, axis, keepdims):
     missing = numpy.isnan(x)
     total = functions.call(tracer, "sum", (numpy.where(missing, x.dtype.type(0), x),),
@@ -245,6 +251,13 @@ def insert(tracer, arr, obj, values, axis=None):
                               x[key_for(x, axis, slice(place, None))]], axis=axis)
 
 
+@composed("resize")
+def resize(tracer, a, new_shape):
+    x = tracer.wrap(a).ravel()
+    count = int(numpy.prod(new_shape))
+    return numpy.take(x, numpy.arange(count) % x.shape[0]).reshape(new_shape)
+
+
 @composed("rot90")
 def rot90(tracer, m, k=1, axes=(0, 1)):
     x, k = tracer.wrap(m), k % 4
@@ -325,6 +338,13 @@ def array_equal(tracer, a1, a2, equal_nan=False):
     if equal_nan or x.shape != y.shape:
         raise tracer.emit.refused("an operation", "numpy.array_equal with equal_nan= or of different shapes")
     return numpy.all(x == y)
+
+
+@composed("isin")
+def isin(tracer, element, test_elements, assume_unique=False, invert=False, kind=None):
+    x, others = tracer.wrap(element), tracer.wrap(test_elements).ravel()
+    found = numpy.any(x.reshape(x.shape + (1,)) == others, axis=-1)
+    return ~found if invert else found
 
 
 def put_along_axis(tracer, arr, indices, values, axis):

@@ -102,18 +102,20 @@ class Operations(NumpyTest):
         self.all("np.select([x < 0, x > 1], [x, x * x], default=0.5)", "np.piecewise(x, [x < 0], [-1, lambda v: v * 2])",
                  "np.isclose(x, x + 1e-9)", "np.take(x, [9, -3], axis=1, mode='clip')", "np.take(x, [9, 17], axis=1, mode='wrap')",
                  "np.searchsorted(np.sort(x[0]), x, side='right')", "np.digitize(x, np.array([-1.0, 0.0, 1.0]))",
-                 "np.interp(x, np.arange(4.0) - 1, np.array([0.0, 2.0, 1.0, 5.0]))", "np.histogram(x, 5, (-2, 2))[0]", "np.allclose(x, x)")
+                 "np.interp(x, np.arange(4.0) - 1, np.array([0.0, 2.0, 1.0, 5.0]))", "np.histogram(x, 5, (-2, 2))[0]", "np.allclose(x, x)",
+                 "np.isin((x * 3).astype(np.int64), [1, -2])", "np.atleast_3d(x)", "np.atleast_2d(x[0])", "np.resize(x, (3, 15))")
 
     def test_library_sums(self):
         self.all("np.average(x, axis=1, weights=x[0] * x[0] + 1)", "np.nansum(np.log(x), axis=1)", "np.nanmean(np.log(x))",
                  "np.nanmax(np.log(x), axis=0)", "np.nanstd(np.log(x), axis=1)", "np.percentile(x, 30, axis=1)", "np.median(x)",
                  "np.median(x, axis=0)", "np.quantile(x, [0.1, 0.9])", "np.maximum.accumulate(x, axis=1)", "np.minimum.accumulate(x)",
                  "np.add.reduceat(x, [0, 2, 1], axis=0)", "np.sum(x, axis=1, where=x > 0)", "np.max(x, axis=0, initial=0.5)", "np.gradient(x)[1]",
-                 "np.trapezoid(x, axis=1)", "np.cov(x)", "np.corrcoef(x)", "x.std(1)", "np.apply_along_axis(lambda row: row / row.sum(), 1, x)")
+                 "np.trapezoid(x, axis=1)", "np.nancumsum(np.log(x), axis=1)", "np.linalg.norm(x, 1)", "np.linalg.norm(x, -np.inf)",
+                 "np.linalg.norm(x.reshape(2, 2, 8), np.inf, axis=(1, 2))", "np.cov(x)", "np.corrcoef(x)", "x.std(1)", "np.apply_along_axis(lambda row: row / row.sum(), 1, x)")
 
     def test_library_numbers(self):
         self.all("np.heaviside(x, 0.5)", "np.copysign(2.0, x)", "np.cbrt(x)", "(x * 9).astype(np.int32) << 2", "(x * 9).astype(np.int64) >> 1",
-                 "np.sinc(x)", "np.fix(x * 3)", "np.modf(x)[0]", "np.divmod(x, 0.7)[1]", "np.polyval([1.0, -2.0, 0.5], x)", "np.signbit(x)",
+                 "np.sinc(x)", "np.fix(x * 3)", "np.modf(x)[0]", "np.divmod(x, 0.7)[1]", "np.polyval([1.0, -2.0, 0.5], x)", "np.signbit(x)", "np.logaddexp2(x, 1.5)",
                  "np.cross(x[:, :3], x[:, 3:6])", "np.convolve(x[0], x[1][:3], mode='same')", "np.convolve(x[0], x[1], mode='valid')",
                  "np.linalg.matrix_power(self.w, 3)", "np.round(x * 90, -1)")
 

@@ -90,6 +90,12 @@ def log_add_exp(emit, x, dtype, common):
     return emit.where(endless, most, total, dtype)
 
 
+def log_add_exp2(emit, x, dtype, common):
+    """The same with powers of two."""
+    left, right = [emit.binary("mul", one, math.log(2), dtype) for one in as_values(emit, x, dtype)]
+    return emit.binary("div", log_add_exp(emit, [left, right], dtype, common), math.log(2), dtype)
+
+
 def hypot(emit, x, dtype, common):
     squares = [emit.binary("mul", one, one, dtype) if isinstance(one, Value) else one * one for one in x]
     return emit.unary("sqrt", emit.binary("add", *squares, dtype), dtype)
@@ -144,7 +150,8 @@ UFUNCS = {
     "true_divide": binary("div"), "floor_divide": binary("div", rounding_mode="floor"), "remainder": binary("remainder"),
     "mod": binary("remainder"), "fmod": binary("fmod"), "power": power, "float_power": power,
     "maximum": binary("maximum"), "minimum": binary("minimum"), "arctan2": binary("atan2"),
-    "fmax": prefer_number("maximum"), "fmin": prefer_number("minimum"), "logaddexp": log_add_exp, "hypot": hypot,
+    "fmax": prefer_number("maximum"), "fmin": prefer_number("minimum"), "logaddexp": log_add_exp,
+    "logaddexp2": log_add_exp2, "hypot": hypot,
     "equal": comparison("eq"), "not_equal": comparison("ne"), "less": comparison("lt"), "less_equal": comparison("le"),
     "greater": comparison("gt"), "greater_equal": comparison("ge"),
     "logical_and": logical("logical_and"), "logical_or": logical("logical_or"), "logical_xor": logical("logical_xor"),

@@ -45,6 +45,15 @@ def copy(self, src, non_blocking=False):
     return src.to(self.dtype).expand(self.shape)
 
 
+@caught(torch.Tensor.fill_diagonal_)
+def fill_diagonal(self, fill_value, wrap=False):
+    """torch cannot follow this one's memory; it can follow a diagonal's."""
+    if self.dim() != 2 or wrap:
+        raise Refused("an update in place", "fill_diagonal_ of what is no matrix, or with wrap=True")
+    self.diagonal().fill_(fill_value)
+    return self
+
+
 @rule("diagonal_scatter")
 def diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
     dim1, dim2 = dim1 % self.dim(), dim2 % self.dim()

@@ -72,7 +72,7 @@ class Families(GraphTest):
 
     def test_parts_written(self):
         self.check("x.diagonal_scatter(v[:4])", "x.diagonal_scatter(v[:3], -1)", "x.diagonal_scatter(v[:4], 3)",
-                   "image.diagonal_scatter(image.diagonal(1, 3, 1) * 2, 1, 3, 1)", "x.as_strided((3, 5), (8, 1), 2)",
+                   "image.diagonal_scatter(image.diagonal(1, 3, 1) * 2, 1, 3, 1)", "x.as_strided((3, 5), (8, 1), 2)", "(x * 1).fill_diagonal_(3)",
                    "x.masked_scatter(x > 0, y)", "x.scatter_reduce(1, k[:, None], y, 'amax', include_self=False)",
                    "x.scatter_reduce(1, k[:, None], y, 'mean')", "x.scatter_reduce(0, k[None], y, 'prod', include_self=False)",
                    "x[:, torch.arange(8) % 3 > 0]", "torch.combinations(v)", "x.masked_select(torch.eye(8)[:4] > 0)")
