@@ -20,11 +20,10 @@ def composed(*names):
             result = build(tracer, *args, **kwargs)
             with numpy.errstate(all="ignore"):
                 wanted = original(names[0])(*functions.plain(args), **functions.plain(kwargs))
-            if isinstance(wanted, (list, tuple)):
-                return type(wanted)(same(tracer, names[0], one, other) for one, other in zip(result, wanted)) if type(
-                    wanted) in (list, tuple) else tuple(map(lambda pair: same(tracer, names[0], *pair),
-                                                            zip(result, wanted)))
-            return same(tracer, names[0], result, wanted)
+            if not isinstance(wanted, (list, tuple)):
+                return same(tracer, names[0], result, wanted)
+            found = [same(tracer, names[0], one, other) for one, other in zip(result, wanted)]
+            return found if isinstance(wanted, list) else tuple(found)
         functions.TABLE.update((name, handler) for name in names)
         return handler
     return add
@@ -68,8 +67,8 @@ def average(tracer, a, axis=None, weights=None, returned=False, *, keepdims=Fals
     w = tracer.wrap(weights)
     if w.shape != x.shape:
         w = w.reshape([-1 if dim == axis % x.ndim else 1 for dim in range(x.ndim)])
-    return (x * w).sum(axis=axis, keepdims=keepdims) / (w + x * 0).sum(axis=axis, keepdims=keepdims) if (
-        w.shape == x.shape) else (x * w).sum(axis=axis, keepdims=keepdims) / w.sum()
+    whole = w.sum(axis=axis, keepdims=keepdims) if w.shape == x.shape else w.sum()
+    return (x * w).sum(axis=axis, keepdims=keepdims) / whole
 
 
 def without_nan(name, neutral):
@@ -445,10 +444,8 @@ def correlated(tracer, x, w, mode):
     count, size = w.shape[0], x.shape[0]
     if count > MOST_PIECES:
         raise tracer.emit.refused("an operation", f"a convolution with more than {MOST_PIECES} factors")
-    before, after = {"full": (count - 1, count - 1), "valid": (0, 0),
-                     "same": (count // 2, count - 1 - count // 2)}[mode]
-    if mode == "same":
-        before, after = count - 1 - (count - 1) // 2, (count - 1) // 2
+    half = (count - 1) // 2
+    before, after = {"full": (count - 1, count - 1), "valid": (0, 0), "same": (count - 1 - half, half)}[mode]
     kind = numpy.result_type(x.dtype, w.dtype)
     x, w = x.astype(kind), w.astype(kind)
     wide = numpy.pad(x, (before, after))
