@@ -28,8 +28,10 @@ def fold(graph, read):
 
     old, graph.nodes = graph.nodes, []
     for node in old:
-        if node.outputs[0].known is None or any(
-                id(value) in opaque for argument in node.args.values() for value in values_in(argument)):
+        needed = node.outputs[0].known is None or any(
+            id(value) in opaque or value.known is not None and "float" in value.dtype
+            for argument in node.args.values() for value in values_in(argument))
+        if needed:  # also of what is too large itself: the framework's powers and logarithms are the reference's own
             node.args = {name: replace(argument, node) for name, argument in node.args.items()}
         graph.nodes.append(node)
     last = Node("", {}, [], 0, "")

@@ -123,6 +123,10 @@ class Operations(NumpyTest):
         self.all("x + np.arange(8)", "x * np.ones(8)", "np.zeros_like(x) + x", "x @ np.eye(8)", "np.full_like(x, 3) * x",
                  "np.where(np.tri(8, 8)[:4] > 0, x, -np.inf)", "x + np.linspace(0, 1, 8)", "np.array([[1.0] * 8]) * x")
 
+    def test_powers_that_a_large_table_is_made_of_are_numpys(self):
+        document = self.one("x[:, :1] + np.arange(400.0).reshape(4, 100).repeat(9, 1) * (10000.0 ** (np.arange(900) / 900))")
+        self.assertNotIn("pow.Scalar", ops(document))
+
     def test_parameters_are_inputs(self):
         document = self.one("np.maximum(x @ self.w, 0)")
         self.assertEqual([entry["source"] for entry in document["inputs"]], ["inputs", "params"])
