@@ -175,8 +175,8 @@ class Framework:
         array = numpy_framework.draw_like(self._array(tensor), shape)
         return mindspore.Tensor(array).astype(tensor.dtype)
 
-    def shake(self, tensor, amount):
-        return mindspore.Tensor(_numpy().shake(self._array(tensor), amount)).astype(tensor.dtype)
+    def shake(self, tensor, amount, turn=0):
+        return mindspore.Tensor(_numpy().shake(self._array(tensor), amount, turn)).astype(tensor.dtype)
 
     def distance(self, one, other, unit):
         return mindspore.Tensor(_numpy().distance(self._array(one), self._array(other), unit))

@@ -152,11 +152,11 @@ class Framework:
         flipped = numpy.flip(tensor).copy() if tensor.ndim else tensor
         return tensor + numpy.asarray(1, dtype) if numpy.array_equal(flipped, tensor) else flipped
 
-    def shake(self, tensor, amount):
-        """Every element off by that share of itself, up or down, the same way each time."""
+    def shake(self, tensor, amount, turn=0):
+        """Every element off by that share of itself, up or down, the same way each time and another one in each turn."""
         if self.dtype(tensor) not in frameworks.FLOATS:
             return tensor
-        signs = numpy.random.default_rng(tensor.size).integers(0, 2, tensor.shape) * 2 - 1
+        signs = numpy.random.default_rng([tensor.size, turn]).integers(0, 2, tensor.shape) * 2 - 1
         return tensor * (1 + amount * signs)
 
     def distance(self, one, other, unit):

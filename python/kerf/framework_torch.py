@@ -191,11 +191,11 @@ class Framework:
         flipped = tensor.flip(tuple(range(tensor.dim())))
         return tensor + 1 if torch.equal(flipped, tensor) else flipped
 
-    def shake(self, tensor, amount):
-        """Every element off by that share of itself, up or down, the same way each time."""
+    def shake(self, tensor, amount, turn=0):
+        """Every element off by that share of itself, up or down, the same way each time and another one in each turn."""
         if not (tensor.is_floating_point() or tensor.is_complex()):
             return tensor
-        generator = torch.Generator().manual_seed(tensor.numel())
+        generator = torch.Generator().manual_seed(tensor.numel() * 1009 + turn)
         signs = torch.randint(0, 2, tensor.shape, generator=generator) * 2 - 1
         return tensor.detach() * (1 + amount * signs.to(torch.float64))
 

@@ -7,6 +7,7 @@ write goes through it, and the other views of it follow.
 import numpy
 
 from kerf import graph_numpy_functions as functions
+from kerf import graph_numpy_library
 from kerf import graph_numpy_views as views
 from kerf.graph_build import Refused, Value
 from kerf.graph_numpy_emit import Emitter
@@ -136,6 +137,17 @@ class TracedArray(numpy.lib.mixins.NDArrayOperatorsMixin):
 
     __hash__ = None
 
+    def view(self, *kind):
+        if kind and numpy.dtype(*kind) != self.dtype:
+            raise self.tracer.emit.refused("an operation", "ndarray.view as another type cannot be captured")
+        return self.view_of([], self.data)
+
+    def __getattr__(self, name):
+        """What numpy's arrays can do and these cannot."""
+        if not name.startswith("_") and hasattr(numpy.ndarray, name):
+            raise self.tracer.emit.refused("an operation", f"ndarray.{name} cannot be captured")
+        raise AttributeError(f"'TracedArray' object has no attribute '{name}'")
+
     # Reading a number out of it.
 
     def read(self):
@@ -252,10 +264,30 @@ class TracedArray(numpy.lib.mixins.NDArrayOperatorsMixin):
         if method == "outer":
             left, right = map(self.tracer.wrap, inputs)
             return ufunc(left.reshape(left.shape + (1,) * right.ndim), right)
+        if method in ("at", "reduceat"):
+            return getattr(graph_numpy_library, method)(self.tracer, name, *inputs, **options)
+        if method == "__call__" and name in ("divmod", "modf"):
+            return self._two_results(name, inputs)
+        if method == "__call__" and out and options.get("where", True) is not True and name in UFUNCS:
+            return self._where(ufunc, inputs, out[0], options)
         if method != "__call__" or name not in UFUNCS or options.get("where", True) is not True:
             return functions.unknown(self.tracer, f"numpy.{name}" + ("" if method == "__call__" else f".{method}"),
                                      lambda: getattr(ufunc, method)(*plain(inputs), **plain(options)), inputs)
         return self._ufunc(ufunc, inputs, out, options)
+
+    def _two_results(self, name, inputs):
+        if name == "divmod":
+            return numpy.floor_divide(*inputs), numpy.remainder(*inputs)
+        whole = numpy.trunc(inputs[0])
+        return numpy.where(numpy.isinf(inputs[0]), inputs[0].dtype.type(0), inputs[0] - whole), whole
+
+    def _where(self, ufunc, inputs, target, options):
+        """The others stay as they are."""
+        mask = self.tracer.wrap(options.pop("where"))
+        if not isinstance(target, TracedArray):
+            raise self.tracer.emit.refused("an update in place", f"{ufunc.__name__} writes into an array numpy made")
+        result = self._ufunc(ufunc, inputs, None, options)
+        return target._update(numpy.where(mask, result.astype(target.dtype), target))
 
     def _ufunc(self, ufunc, inputs, out, options):
         tracer = self.tracer
@@ -293,11 +325,12 @@ def as_method(name):
     return method
 
 
-for _symbol in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul"):
+for _symbol in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "matmul", "lshift",
+                "rshift"):
     setattr(TracedArray, f"__i{_symbol}__", in_place(_symbol))
 for _name in ("sum", "mean", "prod", "var", "std", "argmax", "argmin", "any", "all", "cumsum", "cumprod", "squeeze",
               "swapaxes", "clip", "dot", "take", "repeat", "argsort", "round", "ravel", "diagonal", "trace", "astype",
-              "copy", "flatten", "transpose", "reshape", "ptp"):
+              "copy", "flatten", "transpose", "reshape", "ptp", "searchsorted"):
     setattr(TracedArray, _name, as_method(_name))
 TracedArray.max, TracedArray.min = as_method("amax"), as_method("amin")
 

@@ -48,15 +48,33 @@ def unknown(tracer, name, compute, given):
 def call(tracer, name, args, kwargs):
     kwargs = {key: item for key, item in kwargs.items() if item is not None or key == "axis"}
     out, where = kwargs.pop("out", None), kwargs.pop("where", True)
+    initial = kwargs.pop("initial", numpy._NoValue)
     if where is not True and where is not numpy._NoValue:
-        raise tracer.emit.refused("an operation", f"numpy.{name} with where= cannot be captured")
+        args = (only_where(tracer, name, args[0], where), *args[1:])
     try:
         result = TABLE[name](tracer, *args, **kwargs)
     except TypeError as error:
         if "argument" in str(error):
             raise tracer.emit.refused("an operation", f"numpy.{name} as it is called here: {error}") from error
         raise
+    if initial is not numpy._NoValue:
+        if name not in WITH_INITIAL:
+            raise tracer.emit.refused("an operation", f"numpy.{name} with initial= cannot be captured")
+        result = WITH_INITIAL[name](result, result.dtype.type(initial))
     return result if out is None else (out[0] if isinstance(out, tuple) else out)._update(result)
+
+
+# What changes nothing in a sum, a product …
+NEUTRAL = {"sum": 0, "prod": 1, "any": False, "all": True}
+WITH_INITIAL = {"sum": numpy.add, "prod": numpy.multiply, "amax": numpy.maximum, "max": numpy.maximum,
+                "amin": numpy.minimum, "min": numpy.minimum}
+
+
+def only_where(tracer, name, array, where):
+    if name not in NEUTRAL:
+        raise tracer.emit.refused("an operation", f"numpy.{name} with where= cannot be captured")
+    x = tracer.wrap(array)
+    return numpy.where(tracer.wrap(where), x, x.dtype.type(NEUTRAL[name]))
 
 
 def made(tracer, compute, value, *sources):
@@ -122,8 +140,8 @@ def var(tracer, a, axis=None, dtype=None, ddof=0, keepdims=False, correction=Non
 
 
 @function("std")
-def std(tracer, a, **options):
-    return numpy.sqrt(var(tracer, a, **options))
+def std(tracer, a, *args, **options):
+    return numpy.sqrt(var(tracer, a, *args, **options))
 
 
 @function("ptp")
@@ -183,12 +201,26 @@ scan("cumsum")
 scan("cumprod")
 
 
+def running_extreme(ufunc, op):
+    """maximum.accumulate and minimum.accumulate."""
+    def handler(tracer, a, axis=0, dtype=None):
+        x = tracer.wrap(a)
+        values, _ = tracer.emit.node(f"{op}.default", {"self": x.value, "dim": axis % x.ndim},
+                                     (x.value.dtype, x.value.shape), ("int64", x.value.shape))
+        return made(tracer, lambda: ufunc.accumulate(x.data, axis=axis), values, x)
+    TABLE[op] = handler
+
+
+running_extreme(numpy.maximum, "cummax")
+running_extreme(numpy.minimum, "cummin")
+
+
 @function("linalg.norm")
 def norm(tracer, x, ord=None, axis=None, keepdims=False):
     x = tracer.wrap(x)
     matrix = ord is not None and (len(axis) == 2 if isinstance(axis, tuple) else axis is None and x.ndim == 2)
     if matrix and ord != "fro":
-        raise tracer.emit.refused("an operation", f"numpy.linalg.norm of a matrix with ord={ord!r} cannot be captured")
+        return matrix_norm(tracer, x, ord, axis, keepdims)
     options = {"axis": axis, "keepdims": keepdims}
     if x.dtype.kind != "f":
         x = x.astype(numpy.float64)
@@ -201,6 +233,17 @@ def norm(tracer, x, ord=None, axis=None, keepdims=False):
     if ord == 0:
         return call(tracer, "sum", ((x != 0).astype(x.dtype),), options)
     return call(tracer, "sum", (abs(x) ** ord,), options) ** (1.0 / ord)
+
+
+def matrix_norm(tracer, x, ord, axis, keepdims):
+    """The largest or smallest sum of a column, or of a row."""
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise tracer.emit.refused("an operation", f"numpy.linalg.norm of a matrix with ord={ord!r} cannot be captured")
+    rows, columns = (one % x.ndim for one in (axis if axis is not None else (0, 1)))
+    summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = call(tracer, "sum", (abs(x),), {"axis": summed, "keepdims": True})
+    best = call(tracer, "amax" if ord > 0 else "amin", (sums,), {"axis": other, "keepdims": True})
+    return best if keepdims else best.reshape([size for dim, size in enumerate(x.shape) if dim not in (rows, columns)])
 
 
 # Shapes.
@@ -275,9 +318,18 @@ def broadcast_to(tracer, array, shape, subok=False):
     return view(x, views.Expand(data.shape), data)
 
 
-@function("atleast_1d", "atleast_2d", "atleast_3d")
-def at_least(tracer, a):
-    raise tracer.emit.refused("an operation", "numpy.atleast_… cannot be captured; reshape says the same")
+def at_least(rank):
+    def handler(tracer, *arrays):
+        found = []
+        for x in map(tracer.wrap, arrays):
+            data = getattr(numpy, f"atleast_{rank}d")(x.data)
+            found.append(view(x, views.Reshape(data.shape), data))
+        return found[0] if len(found) == 1 else tuple(found)
+    TABLE[f"atleast_{rank}d"] = handler
+
+
+for _rank in (1, 2, 3):
+    at_least(_rank)
 
 
 @function("copy")
@@ -335,7 +387,17 @@ def split(tracer, ary, indices_or_sections, axis=0):
     return parts
 
 
-@function("flip", "flipud", "fliplr")
+@function("flipud")
+def flipud(tracer, m):
+    return flip(tracer, m, 0)
+
+
+@function("fliplr")
+def fliplr(tracer, m):
+    return flip(tracer, m, 1)
+
+
+@function("flip")
 def flip(tracer, m, axis=None):
     x = tracer.wrap(m)
     dims = dims_of(x, axis)
@@ -394,6 +456,8 @@ def pad(tracer, array, pad_width, mode="constant", constant_values=0):
         number = x.dtype.type(constant_values).item()
         return made(tracer, lambda: numpy.pad(x.data, widths, constant_values=constant_values), tracer.emit.node(
             "constant_pad_nd.default", {"self": x.value, "pad": flat, "value": number}, (x.value.dtype, shape)), x)
+    if mode == "constant":
+        return pad_unevenly(tracer, x, widths, constant_values)
     if mode in ("edge", "reflect", "symmetric", "wrap"):
         for dim, pair in enumerate(widths):
             places = numpy.pad(numpy.arange(x.shape[dim]), pair, mode=mode)
@@ -401,6 +465,15 @@ def pad(tracer, array, pad_width, mode="constant", constant_values=0):
                 x = take(tracer, x, places, dim)
         return x
     raise tracer.emit.refused("an operation", f"numpy.pad with mode={mode!r} cannot be captured")
+
+
+def pad_unevenly(tracer, x, widths, numbers):
+    """Another number at each end."""
+    for dim, (pair, ends) in enumerate(zip(widths, numpy.broadcast_to(numpy.asarray(numbers), (x.ndim, 2)).tolist())):
+        parts = [numpy.full(x.shape[:dim] + (width,) + x.shape[dim + 1:], end, dtype=x.dtype)
+                 for width, end in zip(pair, ends)]
+        x = concatenate(tracer, [parts[0], x, parts[1]], dim)
+    return x
 
 
 # Choosing.
@@ -427,8 +500,12 @@ def clip(tracer, a, a_min=None, a_max=None, min=None, max=None, **options):
 @function("round", "around", "round_")
 def rounded(tracer, a, decimals=0):
     x = tracer.wrap(a)
-    if decimals == 0 or x.dtype.kind != "f":
-        return numpy.rint(x) if x.dtype.kind == "f" else x
+    if x.dtype.kind != "f":
+        if decimals < 0:
+            raise tracer.emit.refused("an operation", "numpy.round of whole numbers to tens cannot be captured")
+        return x
+    if decimals <= 0:
+        return numpy.rint(x / 10.0 ** -decimals) * 10.0 ** -decimals if decimals else numpy.rint(x)
     return numpy.rint(x * 10.0 ** decimals) / 10.0 ** decimals
 
 
@@ -447,6 +524,10 @@ def take(tracer, a, indices, axis=None, mode="raise"):
     if axis is None:
         x, axis = x.ravel(), 0
     axis %= x.ndim
+    if mode == "clip":
+        indices = numpy.clip(indices, 0, x.shape[axis] - 1)
+    elif mode == "wrap":
+        indices = numpy.mod(indices, x.shape[axis])
     return x[(slice(None),) * axis + (indices,)]
 
 
@@ -496,27 +577,40 @@ def index(x, key):
             return tracer.constant(x.data[plain(key)].copy())
         raise emit.refused("a shape that depends on data", "a mask as an index: how many elements it chooses is known "
                            "only afterwards")
+    items = spread_numbers(items, arrays)
     if any(item is None for item in items):
-        raise emit.refused("an operation", "an index with arrays and None cannot be captured")
+        places = [place for place, item in enumerate(items) if isinstance(item, arrays)]
+        if places[-1] - places[0] + 1 != len(places):
+            raise emit.refused("an operation", "an index with None between arrays cannot be captured")
+        items = [item for item in items if item is not None]
     basic = tuple(slice(None) if isinstance(item, arrays) else item for item in items)
-    if any(isinstance(item, int) for item in basic):
-        raise emit.refused("an operation", "an index with arrays and numbers cannot be captured")
     part = x[basic]
     indices = [positive(tracer, tracer.wrap(item).value, part.shape[dim]) if isinstance(item, arrays) else None
                for dim, item in enumerate(items)]
     data = x.data[plain(key)]
     while indices and indices[-1] is None:
         indices.pop()
-    return tracer.new(emit.node("index.Tensor", {"self": part.value, "indices": indices},
-                                (part.value.dtype, list(data.shape))), data, [x, *traced(key)])
+    shape = part.data[tuple(plain(item) if isinstance(item, arrays) else slice(None) for item in items)].shape
+    value = emit.node("index.Tensor", {"self": part.value, "indices": indices}, (part.value.dtype, list(shape)))
+    return tracer.new(emit.view(value, data.shape), data, [x, *traced(key)])
 
 
-def index_put(x, key, new):
-    """The value of x after x[key] = new, for a key with arrays."""
+def spread_numbers(items, arrays):
+    """A number beside arrays is an array too, of their shape."""
+    if not any(isinstance(item, (int, numpy.integer)) for item in items):
+        return items
+    shape = numpy.broadcast_shapes(*(item.shape for item in items if isinstance(item, arrays)))
+    return [numpy.full(shape, item) if isinstance(item, (int, numpy.integer)) else item for item in items]
+
+
+def index_put(x, key, new, accumulate=False):
+    """The value of x after x[key] = new, or += new, for a key with arrays."""
     tracer, emit = x.tracer, x.tracer.emit
     items, arrays = split_key(x, key)
     masks = [(dim, item) for dim, item in enumerate(items) if isinstance(item, arrays) and item.dtype == bool]
     source = emit.cast(new.value, x.value.dtype)
+    if masks and accumulate:
+        raise emit.refused("an update in place", "a mask where places are added to: use numpy.where")
     if masks:
         (dim, mask), others = masks[0], len(masks) - 1
         if others or new.size != 1 or any(not isinstance(item, slice) or item != slice(None)
@@ -525,6 +619,7 @@ def index_put(x, key, new):
         mask = tracer.wrap(mask)
         shape = [1] * dim + list(mask.shape) + [1] * (x.ndim - dim - mask.ndim)
         return emit.where(emit.view(mask.value, shape), emit.view(source, []), x.value, x.value.dtype)
+    items = spread_numbers(items, arrays)
     if any(not isinstance(item, arrays) and item != slice(None) for item in items):
         raise emit.refused("an update in place", "an index with arrays and slices cannot be captured")
     indices = [positive(tracer, tracer.wrap(item).value, x.shape[dim]) if isinstance(item, arrays) else None
@@ -532,7 +627,8 @@ def index_put(x, key, new):
     while indices and indices[-1] is None:
         indices.pop()
     source = emit.expand(source, x.data[plain(key)].shape)
-    return emit.node("index_put.default", {"self": x.value, "indices": indices, "values": source, "accumulate": False},
+    return emit.node("index_put.default", {"self": x.value, "indices": indices, "values": source,
+                                           "accumulate": accumulate},
                      (x.value.dtype, x.value.shape))
 
 
@@ -649,8 +745,12 @@ def trace(tracer, a, offset=0, axis1=0, axis2=1):
 
 
 @function("diff")
-def diff(tracer, a, n=1, axis=-1):
+def diff(tracer, a, n=1, axis=-1, prepend=numpy._NoValue, append=numpy._NoValue):
     x = tracer.wrap(a)
+    parts = [tracer.wrap(one) for one in (prepend, x, append) if one is not numpy._NoValue]
+    if len(parts) > 1:
+        size = [1 if dim == axis % x.ndim else count for dim, count in enumerate(x.shape)]
+        x = concatenate(tracer, [broadcast_to(tracer, one, size) if not one.ndim else one for one in parts], axis)
     for _ in range(n):
         key = [slice(None)] * x.ndim
         key[axis] = slice(1, None)

@@ -92,9 +92,40 @@ class Operations(NumpyTest):
                  "np.argsort(x, axis=-1)", "np.take_along_axis(x, np.argsort(x, axis=1), axis=1)", "np.tril(x)", "np.triu(x, 1)",
                  "np.diag(x[0])", "x.diagonal()", "x[np.arange(4), np.argmax(x, axis=1)]")
 
+    def test_library_shapes(self):
+        self.all("np.column_stack([x[0], x[1]])", "np.dstack([x, x])", "np.append(x, x[:1], axis=0)", "np.delete(x, [1, 3], axis=1)",
+                 "np.insert(x, 2, x[:, 0], axis=1)", "np.rot90(x)", "np.rot90(x, 3)", "np.meshgrid(x[0], x[1])[1]", "np.fliplr(x)", "np.flipud(x)",
+                 "np.lib.stride_tricks.sliding_window_view(x, 3, axis=1)", "np.pad(x, 1, constant_values=((1, 2), (3, 4)))",
+                 "np.diff(x, prepend=0)", "np.kron(x[:2, :2], x[2:, :3])", "x[0, [1, 3]]", "x[[1, 2], None]", "x.view() + 1")
+
+    def test_library_choosing(self):
+        self.all("np.select([x < 0, x > 1], [x, x * x], default=0.5)", "np.piecewise(x, [x < 0], [-1, lambda v: v * 2])",
+                 "np.isclose(x, x + 1e-9)", "np.take(x, [9, -3], axis=1, mode='clip')", "np.take(x, [9, 17], axis=1, mode='wrap')",
+                 "np.searchsorted(np.sort(x[0]), x, side='right')", "np.digitize(x, np.array([-1.0, 0.0, 1.0]))",
+                 "np.interp(x, np.arange(4.0) - 1, np.array([0.0, 2.0, 1.0, 5.0]))", "np.histogram(x, 5, (-2, 2))[0]", "np.allclose(x, x)",
+                 "np.isin((x * 3).astype(np.int64), [1, -2])", "np.atleast_3d(x)", "np.atleast_2d(x[0])", "np.resize(x, (3, 15))")
+
+    def test_library_sums(self):
+        self.all("np.average(x, axis=1, weights=x[0] * x[0] + 1)", "np.nansum(np.log(x), axis=1)", "np.nanmean(np.log(x))",
+                 "np.nanmax(np.log(x), axis=0)", "np.nanstd(np.log(x), axis=1)", "np.percentile(x, 30, axis=1)", "np.median(x)",
+                 "np.median(x, axis=0)", "np.quantile(x, [0.1, 0.9])", "np.maximum.accumulate(x, axis=1)", "np.minimum.accumulate(x)",
+                 "np.add.reduceat(x, [0, 2, 1], axis=0)", "np.sum(x, axis=1, where=x > 0)", "np.max(x, axis=0, initial=0.5)", "np.gradient(x)[1]",
+                 "np.trapezoid(x, axis=1)", "np.nancumsum(np.log(x), axis=1)", "np.linalg.norm(x, 1)", "np.linalg.norm(x, -np.inf)",
+                 "np.linalg.norm(x.reshape(2, 2, 8), np.inf, axis=(1, 2))", "np.cov(x)", "np.corrcoef(x)", "x.std(1)", "np.apply_along_axis(lambda row: row / row.sum(), 1, x)")
+
+    def test_library_numbers(self):
+        self.all("np.heaviside(x, 0.5)", "np.copysign(2.0, x)", "np.cbrt(x)", "(x * 9).astype(np.int32) << 2", "(x * 9).astype(np.int64) >> 1",
+                 "np.sinc(x)", "np.fix(x * 3)", "np.modf(x)[0]", "np.divmod(x, 0.7)[1]", "np.polyval([1.0, -2.0, 0.5], x)", "np.signbit(x)", "np.logaddexp2(x, 1.5)",
+                 "np.cross(x[:, :3], x[:, 3:6])", "np.convolve(x[0], x[1][:3], mode='same')", "np.convolve(x[0], x[1], mode='valid')",
+                 "np.linalg.matrix_power(self.w, 3)", "np.round(x * 90, -1)")
+
     def test_made_arrays(self):
         self.all("x + np.arange(8)", "x * np.ones(8)", "np.zeros_like(x) + x", "x @ np.eye(8)", "np.full_like(x, 3) * x",
                  "np.where(np.tri(8, 8)[:4] > 0, x, -np.inf)", "x + np.linspace(0, 1, 8)", "np.array([[1.0] * 8]) * x")
+
+    def test_powers_that_a_large_table_is_made_of_are_numpys(self):
+        document = self.one("x[:, :1] + np.arange(400.0).reshape(4, 100).repeat(9, 1) * (10000.0 ** (np.arange(900) / 900))")
+        self.assertNotIn("pow.Scalar", ops(document))
 
     def test_parameters_are_inputs(self):
         document = self.one("np.maximum(x @ self.w, 0)")
@@ -125,6 +156,15 @@ class Updates(NumpyTest):
     def test_out(self):
         self.body("y = np.zeros_like(x)\nnp.multiply(x, 2, out=y)\nreturn y")
 
+    def test_places_added_to(self):
+        self.body("y = x.copy()\nnp.add.at(y, [1, 1, 3], x[:3])\nnp.subtract.at(y, ([0, 0], [2, 2]), 1.5)\nreturn y")
+
+    def test_out_where(self):
+        self.body("y = x * 2\nnp.sqrt(x, out=y, where=x > 0)\nreturn y")
+
+    def test_put_along_axis(self):
+        self.body("y = x * 2\nnp.put_along_axis(y, np.argmax(x, axis=1)[:, None], 0.0, axis=1)\nreturn y")
+
     def test_an_input_is_not_changed(self):
         document = self.body("y = x + 0\nreturn y")
         self.assertEqual(document["values"][0]["name"], "input0")
@@ -154,8 +194,12 @@ class Refusals(NumpyTest):
         self.assertIn("numpy.linalg.inv", refusal["detail"])
         self.assertIn("np.linalg.inv", refusal["text"])
 
-    def test_percentiles(self):
-        self.assertEqual(self.what("return np.percentile(x, 50)"), "an operation")
+    def test_an_order_of_numpys_own(self):
+        self.assertEqual(self.what("return np.partition(x, 3)"), "an operation")
+        self.assertEqual(self.what("return x.partition(3)"), "an operation")
+
+    def test_how_many_there_are(self):
+        self.assertEqual(self.what("return np.unique(x)"), "a shape that depends on data")
 
 
 if __name__ == "__main__":

@@ -90,9 +90,47 @@ def log_add_exp(emit, x, dtype, common):
     return emit.where(endless, most, total, dtype)
 
 
+def log_add_exp2(emit, x, dtype, common):
+    """The same with powers of two."""
+    left, right = [emit.binary("mul", one, math.log(2), dtype) for one in as_values(emit, x, dtype)]
+    return emit.binary("div", log_add_exp(emit, [left, right], dtype, common), math.log(2), dtype)
+
+
 def hypot(emit, x, dtype, common):
     squares = [emit.binary("mul", one, one, dtype) if isinstance(one, Value) else one * one for one in x]
     return emit.unary("sqrt", emit.binary("add", *squares, dtype), dtype)
+
+
+def as_values(emit, x, dtype):
+    return [emit.cast(one, dtype) if isinstance(one, Value) else emit.full([], one, dtype) for one in x]
+
+
+def heaviside(emit, x, dtype, common):
+    value, middle = as_values(emit, x, dtype)
+    step = emit.cast(emit.binary("gt", value, 0, dtype, "bool"), dtype)
+    step = emit.where(emit.binary("eq", value, 0, dtype, "bool"), middle, step, dtype)
+    return emit.where(emit.node("isnan.default", {"self": value}, ("bool", value.shape)), value, step, dtype)
+
+
+def copysign(emit, x, dtype, common):
+    size, sign = as_values(emit, x, dtype)
+    size = emit.unary("abs", size, dtype)
+    negative = emit.node("signbit.default", {"self": sign}, ("bool", sign.shape))
+    return emit.where(negative, emit.unary("neg", size, dtype), size, dtype)
+
+
+def cube_root(emit, x, dtype, common):
+    value = emit.cast(x[0], dtype)
+    root = emit.binary("pow", emit.unary("abs", value, dtype), 1.0 / 3.0, dtype)
+    negative = emit.binary("lt", value, 0, dtype, "bool")
+    return emit.where(negative, emit.unary("neg", root, dtype), root, dtype)
+
+
+def shift(name):
+    def shifted(emit, x, dtype, common):
+        left, right = as_values(emit, x, dtype)
+        return emit.binary(f"bitwise_{name}_shift", left, right, dtype)
+    return shifted
 
 
 def clip(emit, x, dtype, common):
@@ -112,7 +150,8 @@ UFUNCS = {
     "true_divide": binary("div"), "floor_divide": binary("div", rounding_mode="floor"), "remainder": binary("remainder"),
     "mod": binary("remainder"), "fmod": binary("fmod"), "power": power, "float_power": power,
     "maximum": binary("maximum"), "minimum": binary("minimum"), "arctan2": binary("atan2"),
-    "fmax": prefer_number("maximum"), "fmin": prefer_number("minimum"), "logaddexp": log_add_exp, "hypot": hypot,
+    "fmax": prefer_number("maximum"), "fmin": prefer_number("minimum"), "logaddexp": log_add_exp,
+    "logaddexp2": log_add_exp2, "hypot": hypot,
     "equal": comparison("eq"), "not_equal": comparison("ne"), "less": comparison("lt"), "less_equal": comparison("le"),
     "greater": comparison("gt"), "greater_equal": comparison("ge"),
     "logical_and": logical("logical_and"), "logical_or": logical("logical_or"), "logical_xor": logical("logical_xor"),
@@ -121,6 +160,8 @@ UFUNCS = {
     "isnan": question("isnan"), "isinf": question("isinf"), "isfinite": is_finite,
     "negative": unary("neg"), "positive": lambda emit, x, dtype, common: emit.cast(x[0], dtype),
     "absolute": unary("abs"), "fabs": unary("abs"), "sign": unary("sign"), "rint": unary("round"),
+    "heaviside": heaviside, "copysign": copysign, "cbrt": cube_root, "left_shift": shift("left"),
+    "right_shift": shift("right"), "signbit": question("signbit"),
     "conjugate": lambda emit, x, dtype, common: x[0],
     "arcsin": unary("asin"), "arccos": unary("acos"), "arctan": unary("atan"), "arcsinh": unary("asinh"),
     "arccosh": unary("acosh"), "arctanh": unary("atanh"), "square": square,
@@ -134,4 +175,4 @@ UFUNCS = {
 # ufunc.reduce and ufunc.accumulate by the functions that do the same.
 REDUCE = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin", "logical_and": "all",
           "logical_or": "any"}
-ACCUMULATE = {"add": "cumsum", "multiply": "cumprod"}
+ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}

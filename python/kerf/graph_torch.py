@@ -21,6 +21,7 @@ MARK = "_kerf_value"
 # How a device, a layout or a generator is chosen says nothing about the values.
 NOT_VALUES = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "generator")
 READS = {aten._local_scalar_dense.default, aten.item.default, aten.is_nonzero.default, aten.equal.default}
+MASKED = {aten.index.Tensor, aten.masked_select.default, aten.index_put.default}
 
 
 class Recorder(TorchDispatchMode):
@@ -81,6 +82,9 @@ class Recorder(TorchDispatchMode):
                 result = func.decompose(*args, **kwargs)
             if result is not NotImplemented:
                 return result
+        if func in MASKED and (places := self._places(func, args)) is not None:
+            with self:
+                return places()
         if func._schema.is_mutable:
             return self._in_place(func, args, kwargs)
         self._check(func, args, kwargs)
@@ -93,6 +97,24 @@ class Recorder(TorchDispatchMode):
         result = run(func, args, kwargs)
         self.bind(result, self.value_of(args[0]))
         return result
+
+    def _places(self, func, args):
+        """The same with places where a mask depends on no input; None when there is no such mask."""
+        if func is aten.masked_select.default:
+            tensor, mask = args
+            if not self.is_known(mask):
+                return None
+            shape = torch.broadcast_shapes(tensor.shape, mask.shape)
+            return lambda: tensor.expand(shape).reshape(-1).index_select(
+                0, mask.expand(shape).reshape(-1).nonzero().squeeze(1))
+        tensor, given = args[:2]
+        masks = [index for index in given if index is not None and index.dtype == torch.bool]
+        if not masks or not self.is_known(masks):
+            return None
+        indices = []
+        for index in given:
+            indices += list(index.nonzero().unbind(1)) if index is not None and index.dtype == torch.bool else [index]
+        return lambda: func(tensor, indices, *args[2:])
 
     def _check(self, func, args, kwargs):
         name = f"{func.namespace}::{func._schema.name.split('::')[1]}"
@@ -142,6 +164,8 @@ class Recorder(TorchDispatchMode):
 
     def _record(self, func, args, kwargs, result):
         line, text = self.source.here()
+        if result is None:
+            return  # a check of what another operation gave
         results = [result] if isinstance(result, torch.Tensor) else list(result)
         if any(returned.alias_info is not None for returned in func._schema.returns):
             self.viewed.update((tensor.untyped_storage().data_ptr(), StorageWeakRef(tensor.untyped_storage()))

@@ -64,6 +64,26 @@ class Families(GraphTest):
                    "x.topk(3)[0]", "x.topk(2, largest=False)[1]", "x.sort(0, descending=True)[1]", "x.cummax(1)[0]",
                    "x.median(1)[0]", "x.kthvalue(2)[0]")
 
+    def test_places_in_an_order(self):
+        self.check("x.cummax(1)[1]", "x.cummin(0).indices", "(x > 0).long().cummax(1)[1]", "x.median(0)[1]", "x.median()", "x.kthvalue(2)[1]",
+                   "x.log().median(1)[0]", "x.log().nanmedian(1)[0]", "k.median(0)[0]", "torch.searchsorted(v.sort()[0], y, right=True)",
+                   "torch.searchsorted(x.sort(1)[0], y)", "torch.searchsorted(torch.arange(200) / 100, x)", "torch.bucketize(x, long(0, 1), "
+                   "out_int32=True)", "torch.histc(x, 5, -2, 2)", "torch.histc(x, 4)")
+
+    def test_parts_written(self):
+        self.check("x.diagonal_scatter(v[:4])", "x.diagonal_scatter(v[:3], -1)", "x.diagonal_scatter(v[:4], 3)",
+                   "image.diagonal_scatter(image.diagonal(1, 3, 1) * 2, 1, 3, 1)", "x.as_strided((3, 5), (8, 1), 2)", "(x * 1).fill_diagonal_(3)",
+                   "x.masked_scatter(x > 0, y)", "x.scatter_reduce(1, k[:, None], y, 'amax', include_self=False)",
+                   "x.scatter_reduce(1, k[:, None], y, 'mean')", "x.scatter_reduce(0, k[None], y, 'prod', include_self=False)",
+                   "x[:, torch.arange(8) % 3 > 0]", "torch.combinations(v)", "x.masked_select(torch.eye(8)[:4] > 0)")
+
+    def test_tables_and_numbers(self):
+        self.check("F.embedding_bag(k[None], x)", "F.embedding_bag(k, x, long(0, 1, 1), mode='sum')", "F.embedding_bag(k[None], x, mode='max')",
+                   "F.embedding_bag(k, x, long(0, 3), padding_idx=1)", "F.gaussian_nll_loss(x, y, y)", "torch.digamma(x * 5)",
+                   "torch.ldexp(x, k[:, None])", "torch.vander(v, 4)", "torch.vander(v, increasing=True)", "F.pdist(x)", "F.pdist(x, 1)",
+                   "F.bilinear(image[0], image[0], image[0, :1].expand(3, 4, 4), v[:3])",
+                   "F.interpolate(image, (3, 2), mode='bilinear', antialias=True)", "F.interpolate(image, (2, 3), mode='bicubic', antialias=True)")
+
     def test_softmax_and_norms(self):
         self.check("x.softmax(1)", "x.log_softmax(0)", "F.softmin(x, 1)", "F.layer_norm(x, (8,), v, y[0])",
                    "F.group_norm(image, 2)", "F.instance_norm(image)", "F.batch_norm(x, v, y[0])", "F.rms_norm(x, (8,), v)",

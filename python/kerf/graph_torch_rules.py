@@ -11,6 +11,7 @@ import torch
 from torch._decomp import core_aten_decompositions, decomposition_table
 from torch.overrides import TorchFunctionMode
 
+from kerf import graph_torch_compound
 from kerf.graph_build import Refused
 
 aten = torch.ops.aten
@@ -53,6 +54,7 @@ def rules():
     for text in ALSO:
         if overload(text) in decomposition_table:
             table[overload(text)] = decomposition_table[overload(text)]
+    table.update(graph_torch_compound.OWN)
     table.update(OWN)
     return table
 
@@ -364,7 +366,7 @@ def one_hot(tensor, num_classes=-1):
 
 PAD = torch.nn.functional.pad
 CAUGHT = {torch.nn.functional.scaled_dot_product_attention: attention, torch.nn.functional.one_hot: one_hot,
-          torch.nn.functional.pad: pad, torch.block_diag: block_diag}
+          torch.nn.functional.pad: pad, torch.block_diag: block_diag, **graph_torch_compound.CAUGHT}
 
 
 class Functions(TorchFunctionMode):

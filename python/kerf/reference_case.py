@@ -1,6 +1,8 @@
 """One case of a reference: inputs and parameters written, the model run, its answers written."""
 
 import contextlib
+import itertools
+import math
 import os
 import time
 
@@ -14,6 +16,8 @@ SHORT_NS = 250_000_000
 # How far the inputs are moved to see how much the outputs follow: far above the roundings of float64, far below
 # those of float32.
 SHAKE = 2.0**-30
+# Outputs with fewer elements are moved several times.
+FEW = 1 << 16
 
 
 def stored_length(entry):
@@ -183,17 +187,31 @@ class Case:
                   for entry, tensor in zip(self.entry["outputs"], exact)]
         if not any(wanted):
             return
-        framework = self.framework
-        try:
-            found = self._rerun(frameworks.ORACLE, "float64", lambda tensor: framework.shake(tensor, SHAKE))
-        except BaseException:  # a reference that refuses such inputs tells nothing here
-            return
+        # Where a few elements stand for a magnitude, one whose terms moved alike by chance would speak for all of them.
+        few = sum(math.prod(entry["shape"]) for entry in self.entry["outputs"]) < FEW
+        turns = itertools.count()  # two tensors of one size must not move alike either: their products would cancel
+        moves = []
+        for _ in range(4 if few else 1):
+            try:
+                moves.append(self._moved(exact, wanted, turns))
+            except BaseException:  # a reference that refuses such inputs tells nothing here
+                return
         condition = []
-        for index, (entry, (name, tensor)) in enumerate(_pairs(self.entry["outputs"], found)):
-            usable = wanted[index] and tensor is not None and framework.shape(tensor) == entry["shape"]
-            moved = framework.distance(tensor, exact[index], SHAKE) if usable else None
-            condition.append(self._tensor_entry(writer, name, moved) if usable else None)
+        for entry, found in zip(self.entry["outputs"], zip(*moves)):
+            usable = all(one is not None for one in found)
+            typical = (sum(one * one for one in found) / len(found)) ** 0.5 if usable else None
+            condition.append(self._tensor_entry(writer, entry["name"], typical) if usable else None)
         self.entry["condition"] = condition
+
+    def _moved(self, exact, wanted, turns):
+        """For each output how far it went when the inputs moved; None where there is nothing to compare."""
+        framework = self.framework
+        found = self._rerun(frameworks.ORACLE, "float64", lambda tensor: framework.shake(tensor, SHAKE, next(turns)))
+        moved = []
+        for index, (entry, (_, tensor)) in enumerate(_pairs(self.entry["outputs"], found)):
+            usable = wanted[index] and tensor is not None and framework.shape(tensor) == entry["shape"]
+            moved.append(framework.distance(tensor, exact[index], SHAKE) if usable else None)
+        return moved
 
     def _write_lower(self, writer):
         dtype = next((entry["dtype"] for entry in self.entry["outputs"] if entry["dtype"] in frameworks.FLOATS), "")

@@ -264,6 +264,19 @@ class TorchRunnerTest(TaskTest):
         self.assertGreater((moved / exact[1].abs()).max().item(), 1.01)
         self.assertIsNone(nothing)
 
+    def test_moves_inputs_of_one_size_each_in_its_own_way(self):
+        document = self.manifest("""
+            class Model(nn.Module):
+                def forward(self, x, y):
+                    return x[:, :1] * y[:, 1:2] - x[:, 1:2] * y[:, :1]
+            def get_inputs():
+                return [torch.randn(64, 2), torch.randn(64, 2)]
+            """)
+        case = document["cases"][0]
+        exact = self.tensor(case, case["oracle"][0])
+        moved = self.tensor(case, case["condition"][0]).double()
+        self.assertGreater((moved / exact.abs()).max().item(), 3)  # both products moved alike: never above 2
+
     def test_runs_in_the_next_lower_precision(self):
         document = self.manifest("""
             class Model(nn.Module):

@@ -159,34 +159,39 @@ inline void ConvolveTile(int64_t channels, int64_t taps, const T* weight, const 
   using Vector = typename Simd<T>::Vector;
   using Unaligned = typename Simd<T>::Unaligned;
   constexpr int lanes = kLanes<T>;
-  Vector sum[rows][vectors];
+  // Sums of about 128 terms are added up: one long sum would round twice as coarsely.
+  const int64_t block = Most(int64_t{1}, 128 / Most(int64_t{1}, taps));
+  for (int64_t first = 0; first == 0 || first < channels; first += block) {
+    Vector sum[rows][vectors];
 #pragma GCC unroll 32
-  for (int i = 0; i < rows; ++i) {
+    for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 32
-    for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};
-  }
-  for (int64_t c = 0; c < channels; ++c) {
-    for (int64_t t = 0; t < taps; ++t) {
-      const T* run = image + c * plane + offsets[t];
-      Vector pixels[vectors];
+      for (int j = 0; j < vectors; ++j) sum[i][j] = Vector{};
+    }
+    for (int64_t c = first; c < Least(channels, first + block); ++c) {
+      for (int64_t t = 0; t < taps; ++t) {
+        const T* run = image + c * plane + offsets[t];
+        Vector pixels[vectors];
+#pragma GCC unroll 32
+        for (int j = 0; j < vectors; ++j) {
+          pixels[j] = *reinterpret_cast<const Unaligned*>(run + j * lanes);
+        }
+#pragma GCC unroll 32
+        for (int i = 0; i < rows; ++i) {
+          const T factor = weight[i * weight_row];
+#pragma GCC unroll 32
+          for (int j = 0; j < vectors; ++j) sum[i][j] += factor * pixels[j];
+        }
+        ++weight;
+      }
+    }
+#pragma GCC unroll 32
+    for (int i = 0; i < rows; ++i) {
 #pragma GCC unroll 32
       for (int j = 0; j < vectors; ++j) {
-        pixels[j] = *reinterpret_cast<const Unaligned*>(run + j * lanes);
+        auto& place = *reinterpret_cast<Unaligned*>(sums + i * sums_row + j * lanes);
+        place = first == 0 ? sum[i][j] : place + sum[i][j];
       }
-#pragma GCC unroll 32
-      for (int i = 0; i < rows; ++i) {
-        const T factor = weight[i * weight_row];
-#pragma GCC unroll 32
-        for (int j = 0; j < vectors; ++j) sum[i][j] += factor * pixels[j];
-      }
-      ++weight;
-    }
-  }
-#pragma GCC unroll 32
-  for (int i = 0; i < rows; ++i) {
-#pragma GCC unroll 32
-    for (int j = 0; j < vectors; ++j) {
-      *reinterpret_cast<Unaligned*>(sums + i * sums_row + j * lanes) = sum[i][j];
     }
   }
 }
