@@ -328,6 +328,25 @@ def digamma(self):
     return torch.where(self == 0, torch.copysign(torch.full_like(result, -math.inf), -whole), result).to(self.dtype)
 
 
+@rule("multilabel_margin_loss_forward")
+def multilabel_margin_loss(self, target, reduction):
+    """Of the labels before the first -1; torch's own decomposition counts the places after it as label 0."""
+    rows, labels = self.reshape(-1, self.shape[-1]), target.reshape(-1, target.shape[-1])
+    size = rows.shape[1]
+    places = torch.arange(size)
+    given = places < torch.where(labels == -1, places, size).amin(1, keepdim=True)
+    is_label = (torch.where(given, labels, -1).unsqueeze(2) == places).any(1)
+    chosen = rows.gather(1, torch.where(given, labels, 0))
+    margins = ((1 - chosen).unsqueeze(2) + rows.unsqueeze(1)).clamp(min=0)
+    counts = given.unsqueeze(2) & is_label.logical_not().unsqueeze(1)
+    losses = torch.where(counts, margins, 0).sum((1, 2)) / size
+    if reduction:
+        losses = losses.mean() if reduction == 1 else losses.sum()
+    elif self.dim() < 2:
+        losses = losses.reshape([])
+    return losses, is_label.to(self.dtype).reshape(target.shape)
+
+
 def antialiased(operation):
     """Antialiased resizing is a matrix for each of the two dimensions; torch itself makes them."""
     def matrix(size, wanted, align_corners, scale):

@@ -128,7 +128,9 @@ class Families(GraphTest):
                    "F.triplet_margin_loss(x, y, x * 2)", "F.margin_ranking_loss(v, y[0], y[1])", "F.soft_margin_loss(x, y)",
                    "F.poisson_nll_loss(x, y)", "F.multi_margin_loss(x, k)", "F.cosine_embedding_loss(x, y, torch.ones(4))",
                    "F.huber_loss(x, y, reduction='none')", "F.cross_entropy(x, k, weight=y[0])", "F.pairwise_distance(x, y)",
-                   "F.cross_entropy(x, y.softmax(1))", "F.mse_loss(x, y, reduction='sum')")
+                   "F.cross_entropy(x, y.softmax(1))", "F.mse_loss(x, y, reduction='sum')",
+                   "F.multilabel_margin_loss(x, (torch.arange(32).reshape(4, 8) * 5 % 9) - 1)",
+                   "F.multilabel_margin_loss(x, (torch.arange(32).reshape(4, 8) * 7 % 9) - 1, reduction='none')")
 
     def test_shapes(self):
         self.check("torch.cat([x, y], 1)", "torch.stack([x, y])", "x.split(3, 1)[2]", "x.chunk(2)[1]", "F.pad(x, (1, 2))",

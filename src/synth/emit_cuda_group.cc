@@ -728,7 +728,7 @@ class CudaGroupEmitter : public CudaWriter {
       std::string value;
       if (inside_.empty()) {
         writer_.NameParts(s.value, code_, [this](const Expr& load) {
-          return InsideShape(tensor(load.tensor).shape, load.indices);
+          return SurelyInside(tensor(load.tensor).shape, load.indices);
         });
         value = writer_.Text(s.value);
       } else {

@@ -268,7 +268,7 @@ void CudaWriter::EmitStatement(const Pass& pass, size_t index) {
     return;
   }
   writer_.NameParts(s.value, code_, [this](const Expr& load) {
-    return InsideShape(tensor(load.tensor).shape, load.indices);
+    return SurelyInside(tensor(load.tensor).shape, load.indices);
   });
   std::string value = writer_.Text(s.value);
   if (Reduces(s)) return JoinTerm(pass, s, value);

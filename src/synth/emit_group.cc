@@ -146,7 +146,7 @@ std::string GroupEmitter::ScalarName(int id) const {
 }
 
 bool GroupEmitter::MayName(const Expr& load) const {
-  return InsideShape(tensor(load.tensor).shape, load.indices);
+  return SurelyInside(tensor(load.tensor).shape, load.indices);
 }
 
 namespace {

@@ -41,6 +41,13 @@ bool InsideShape(const std::vector<int64_t>& shape, const std::vector<Index>& in
   return true;
 }
 
+bool SurelyInside(const std::vector<int64_t>& shape, const std::vector<Index>& indices) {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (!indices[i].Range().has_value()) return false;
+  }
+  return InsideShape(shape, indices);
+}
+
 bool IsArg(Combine combine) { return combine == Combine::kArgMax || combine == Combine::kArgMin; }
 
 namespace {

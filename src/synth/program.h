@@ -91,6 +91,9 @@ Index FlatIndex(const std::vector<int64_t>& shape, const std::vector<Index>& ind
 // No index can leave the shape. Indices that data decide count as inside: the reference has seen
 // them to be right.
 bool InsideShape(const std::vector<int64_t>& shape, const std::vector<Index>& indices);
+// The same without trust in data: an index that is read from a tensor may be anything. Only such
+// loads may move out of a condition.
+bool SurelyInside(const std::vector<int64_t>& shape, const std::vector<Index>& indices);
 // What a reduction over nothing gives.
 ExprPtr Identity(Combine combine, DType type);
 bool IsArg(Combine combine);
