@@ -95,7 +95,7 @@ class Walk {
 void CheckQuoting(std::string_view text) {
   std::string quoted;
   kerf::AppendJsonString(quoted, text);
-  JsonReader reader(quoted);
+  JsonReader reader(std::string_view{quoted});
   std::string back;
   Expect(reader.ReadString(back) && reader.Finish(), "what is quoted can be read");
   Expect(quoted.find('\n') == std::string::npos, "what is quoted stays on one line");
