@@ -312,10 +312,9 @@ def digamma(self):
     reflected = self <= 0
     x = torch.where(reflected, 1 - self, self).to(torch.float64)
     total = torch.zeros_like(x)
-    for _ in range(10):
-        small = x < 10
-        total = torch.where(small, total - 1 / x, total)
-        x = torch.where(small, x + 1, x)
+    for step in range(10):
+        total = total - 1 / (x + step)
+    x = x + 10
     inverse = 1 / (x * x)
     series = 0.0
     for term in (691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12):
