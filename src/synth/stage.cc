@@ -1,6 +1,7 @@
 #include "synth/stage.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/check.h"
 
@@ -11,19 +12,37 @@ constexpr int kMostInlined = 300;      // of one inlined expression: readable, a
 constexpr double kWorthStoring = 1.0;  // cycles per element that recomputing may cost
 constexpr double kCheapValue = 2.0;    // cycles for a value that is the same for all elements
 
-ExprPtr InlineLoads(const Program& program, const std::vector<bool>& stored, const ExprPtr& load) {
-  const auto id = static_cast<size_t>(load->tensor);
-  const Tensor& tensor = program.tensors[id];
-  if (stored[id] || tensor.kind != TensorKind::kPointwise) return load;
-  Rewriter rewriter([&](int var, int64_t) { return load->indices[static_cast<size_t>(var)]; },
-                    [&](const ExprPtr& inner) { return InlineLoads(program, stored, inner); });
-  return rewriter.Run(tensor.body);
-}
+// Puts what is not stored in the place of its loads. Each load is worked out once: values that are
+// made of several loads of the one before would otherwise double at every step.
+class Inliner {
+ public:
+  Inliner(const Program& program, const std::vector<bool>& stored)
+      : program_(program), stored_(stored) {}
+
+  ExprPtr Body(int id) {
+    Rewriter rewriter([](int var, int64_t extent) { return Index::Var(var, extent); },
+                      [this](const ExprPtr& load) { return Replace(load); });
+    return rewriter.Run(program_.tensors[static_cast<size_t>(id)].body);
+  }
+
+ private:
+  ExprPtr Replace(const ExprPtr& load) {
+    const auto id = static_cast<size_t>(load->tensor);
+    const Tensor& tensor = program_.tensors[id];
+    if (stored_[id] || tensor.kind != TensorKind::kPointwise) return load;
+    if (const auto at = done_.find(load->hash); at != done_.end()) return at->second;
+    Rewriter rewriter([&](int var, int64_t) { return load->indices[static_cast<size_t>(var)]; },
+                      [this](const ExprPtr& inner) { return Replace(inner); });
+    return done_[load->hash] = rewriter.Run(tensor.body);
+  }
+
+  const Program& program_;
+  const std::vector<bool>& stored_;
+  std::unordered_map<uint64_t, ExprPtr> done_;
+};
 
 ExprPtr InlinedBody(const Program& program, const std::vector<bool>& stored, int id) {
-  Rewriter rewriter([](int var, int64_t extent) { return Index::Var(var, extent); },
-                    [&](const ExprPtr& load) { return InlineLoads(program, stored, load); });
-  return rewriter.Run(program.tensors[static_cast<size_t>(id)].body);
+  return Inliner(program, stored).Body(id);
 }
 
 }  // namespace
