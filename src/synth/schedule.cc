@@ -1,6 +1,7 @@
 #include "synth/schedule.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "synth/stage.h"
@@ -49,7 +50,13 @@ class GuardPusher {
   ExprPtr Run(const ExprPtr& value, const ExprPtr& guard) {
     if (value->op == Op::kConst || value->op == Op::kIndexValue || value->op == Op::kInRange)
       return value;
-    if (value->op == Op::kLoad) return RunLoad(value, guard);
+    const std::pair key(value->hash, guard == nullptr ? uint64_t{0} : guard->hash);
+    if (const auto at = done_.find(key); at != done_.end()) return at->second;
+    return done_[key] = value->op == Op::kLoad ? RunLoad(value, guard) : RunOperation(value, guard);
+  }
+
+ private:
+  ExprPtr RunOperation(const ExprPtr& value, const ExprPtr& guard) {
     Expr copy = *value;
     if (value->op == Op::kSelect && IsGuard(value->args[0])) {
       const ExprPtr& condition = value->args[0];
@@ -64,12 +71,9 @@ class GuardPusher {
       changed = changed || fresh != arg;
       arg = std::move(fresh);
     }
-    if (!changed) return value;
-    if (copy.args.size() == 1) return Rebuilt(copy);
-    return Rebuilt(copy);
+    return changed ? Rebuilt(copy) : value;
   }
 
- private:
   static ExprPtr Rebuilt(const Expr& e) {
     if (e.op == Op::kSelect) return Select(e.args[0], e.args[1], e.args[2]);
     if (e.op == Op::kCast) return Cast(e.args[0], e.type);
@@ -98,6 +102,7 @@ class GuardPusher {
   }
 
   const Plan& plan_;
+  std::map<std::pair<uint64_t, uint64_t>, ExprPtr> done_;  // by value and guard
 };
 
 // ---- joining loops ----

@@ -62,6 +62,18 @@ TEST(Synthesizer, ChainsOfElementsAreOneLoop) {
   EXPECT_EQ(plan.groups[0].outer.size(), 1U);  // both axes joined
 }
 
+// Written out, the last value would have 2^40 parts: this test ends, or the program's time limit
+// does it.
+TEST(Synthesizer, AValueThatIsUsedTwiceAtEveryStepDoesNotDouble) {
+  GraphMaker g;
+  ValueId x = g.Input({64, 1000});
+  for (int step = 0; step < 40; ++step) {
+    x = g.Node("aten.mul.Tensor", {{"self", GraphArg::Value(x)}, {"other", GraphArg::Value(x)}},
+               {64, 1000});
+  }
+  EXPECT_EQ(PlanOf(g.graph()).groups.size(), 1U);
+}
+
 TEST(Synthesizer, SoftmaxIsOneGroupOfPasses) {
   GraphMaker g;
   const ValueId x = g.Input({64, 1000});
