@@ -1,5 +1,6 @@
 #include "base/json_reader.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -229,7 +230,7 @@ bool JsonReader::ReadInPlace(Text& out) {
   }
   std::string rest;
   if (!ScanRest(&rest, run.written < run.taken)) return false;
-  if (!rest.empty()) std::memcpy(begin + run.written, rest.data(), rest.size());
+  std::copy(rest.begin(), rest.end(), begin + run.written);
   out = Text::Borrowed({begin, run.written + rest.size()}, false);
   return true;
 }
