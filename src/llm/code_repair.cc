@@ -59,7 +59,7 @@ bool IsEscapedTwice(std::string_view code) {
 std::string Unescape(std::string_view code) {
   std::string out;
   for (size_t i = 0; i < code.size(); ++i) {
-    const char next = i + 1 < code.size() ? code[i + 1] : 0;
+    const char next = i + 1 < code.size() ? code[i + 1] : '\0';
     const size_t index =
         code[i] == '\\' ? std::string_view("nrt\"\\").find(next) : std::string_view::npos;
     if (next == 0 || index == std::string_view::npos) {

@@ -19,7 +19,7 @@ const char* PartName(
     Part part);  // "result", "log", "reasoning", "prompt": also the names in a query
 
 // Of every file only this much is searched: a runaway reply must not cost its size in memory.
-inline constexpr uint64_t kSearchedBytes = 4 * 1024 * 1024;
+inline constexpr uint64_t kSearchedBytes = uint64_t{4} << 20;
 
 // Where the text of one file begins in the text of its part.
 struct PartFile {

@@ -151,7 +151,7 @@ constexpr Api kApi = {2,         ApiLaunch,        ApiAllocate,    ApiRelease,
 
 std::string CudaRunner::Open(int device, const std::string& cubin) {
   own = this;
-  const std::string problem = driver_.Open(device);
+  std::string problem = driver_.Open(device);
   if (!problem.empty() || cubin.empty()) return problem;
   std::ifstream file(cubin, std::ios::binary);
   const std::string image((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
