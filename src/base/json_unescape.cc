@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#elif defined(__SSE2__)
+#if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
 
@@ -102,88 +100,6 @@ size_t UnescapeJson(std::string_view text, std::string& out) {
 #else
 // Nothing is wrong with taking nothing: callers have a way for what is left.
 size_t UnescapeJson(std::string_view, std::string&) { return 0; }
-#endif
-
-#if defined(__x86_64__)
-namespace {
-
-#define KERF_BYTES_512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2")))
-
-bool HasBytes512() {
-  static const bool has =
-      __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
-      __builtin_cpu_supports("avx512vbmi") != 0 && __builtin_cpu_supports("avx512vbmi2") != 0;
-  return has;
-}
-
-// Of the backslashes, those that begin an escape: not the second of two.
-uint64_t EscapeBegins(uint64_t slashes) {
-  if ((slashes & (slashes << 1)) == 0) return slashes;
-  uint64_t begins = 0;
-  for (uint64_t rest = slashes; rest != 0;) {
-    const uint64_t first = rest & (~rest + 1);
-    begins |= first;
-    rest &= ~(first | (first << 1));
-  }
-  return begins;
-}
-
-// A block is read, its backslashes are dropped, and it goes back at or before its own place: never
-// over bytes that were not read yet.
-KERF_BYTES_512 UnescapedInPlace UnescapeBlocks(char* text, size_t size) {
-  const __m512i low_letters = _mm512_loadu_si512(kPlainEscapes.data());
-  const __m512i high_letters = _mm512_loadu_si512(kPlainEscapes.data() + 64);
-  UnescapedInPlace done;
-  uint64_t open = 0;  // 1: the block before ended with the beginning of an escape
-  uint64_t beyond_ascii = 0;
-  size_t i = 0;
-  for (; i + 64 <= size; i += 64) {
-    const __m512i block = _mm512_loadu_si512(text + i);
-    const uint64_t high = _mm512_movepi8_mask(block);
-    const uint64_t control = _mm512_cmplt_epu8_mask(block, _mm512_set1_epi8(0x20));
-    const uint64_t quotes = _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8('"'));
-    const uint64_t slashes = _mm512_cmpeq_epi8_mask(block, _mm512_set1_epi8('\\'));
-    const uint64_t begins = EscapeBegins(slashes & ~open);
-    const uint64_t escaped = (begins << 1) | open;
-    const __m512i letters = _mm512_permutex2var_epi8(low_letters, block, high_letters);
-    const uint64_t known = _mm512_test_epi8_mask(letters, letters) & ~high;
-    const uint64_t stops = (quotes & ~escaped) | control | (escaped & ~known);
-    const uint64_t before = stops == 0 ? ~uint64_t{0} : (stops & (~stops + 1)) - 1;
-    const uint64_t keep = ~begins & before;
-    const __m512i plain =
-        _mm512_maskz_compress_epi8(keep, _mm512_mask_mov_epi8(block, escaped, letters));
-    const auto kept = static_cast<unsigned>(std::popcount(keep));
-    beyond_ascii |= high & before;
-    if ((stops | (begins >> 63)) == 0) {
-      _mm512_storeu_si512(text + done.written, plain);
-      done.written += kept;
-      open = 0;
-      continue;
-    }
-    // Here the caller may want bytes of the block that were not taken: a backslash at its end too.
-    _mm512_mask_storeu_epi8(text + done.written, (uint64_t{1} << kept) - 1, plain);
-    done.written += kept;
-    if (stops != 0) {
-      const auto stop = static_cast<unsigned>(std::countr_zero(stops));
-      // Of an escape that is not known, the backslash too is left.
-      done.taken = i + stop - ((escaped >> stop) & 1);
-      done.ascii = beyond_ascii == 0;
-      return done;
-    }
-    open = 1;
-  }
-  done.taken = i - open;
-  done.ascii = beyond_ascii == 0;
-  return done;
-}
-
-}  // namespace
-
-UnescapedInPlace UnescapeJsonInPlace(char* text, size_t size) {
-  return HasBytes512() ? UnescapeBlocks(text, size) : UnescapedInPlace{};
-}
-#else
-UnescapedInPlace UnescapeJsonInPlace(char*, size_t) { return {}; }
 #endif
 
 }  // namespace kerf

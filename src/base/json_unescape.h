@@ -18,12 +18,16 @@ size_t UnescapeJson(std::string_view text, std::string& out);
 struct UnescapedInPlace {
   size_t taken = 0;    // bytes of the text
   size_t written = 0;  // what they stand for, at its front
-  bool ascii = true;   // all of that
+  bool ascii = true;   // all of that; may be false for nothing
 };
 
+// The widest instructions that may be used; for tests of the others.
+enum class UnescapeWidth { kNone, k256, k512 };
+
 // The same without a copy: what the front of `text` stands for, which is never longer, replaces it.
-// What is behind the bytes that were taken stays as it was. Takes nothing on processors without
-// AVX-512's byte instructions.
-UnescapedInPlace UnescapeJsonInPlace(char* text, size_t size);
+// What is behind the bytes that were taken stays as it was. Takes nothing on processors that have
+// neither AVX2 nor AVX-512's byte instructions.
+UnescapedInPlace UnescapeJsonInPlace(char* text, size_t size,
+                                     UnescapeWidth widest = UnescapeWidth::k512);
 
 }  // namespace kerf

@@ -21,13 +21,12 @@ namespace kerf::trace {
 namespace {
 
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
-// for it is rare.
+// for it is rare. Larger ones would fall out of the caches before they are written.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
 constexpr size_t kMaxBatchBytes = size_t{4} << 20;
-constexpr size_t kMaxQueueBytes = size_t{8} << 20;
-// Texts that wait for the disk are memory that falls out of the caches; more batches than these on
-// their way bring nothing.
-constexpr size_t kMaxBatchesOnTheWay = 4;
+constexpr size_t kMaxQueueBytes = size_t{4} << 20;
+// Batches whose answers wait for the device; more bring nothing.
+constexpr size_t kMaxBatchesOnTheWay = 8;
 constexpr auto kLookAgain = std::chrono::milliseconds(2);
 constexpr size_t kMaxLine = size_t{2} << 30;
 
@@ -38,17 +37,11 @@ struct Item {
   Result<Submission> submission = Submission{};
 };
 
-void Hash(const std::vector<Item*>& items) {
-  std::vector<PreparedRecord*> records;
-  for (Item* item : items) {
-    if (item->submission.ok()) records.push_back(&item->submission->record);
-  }
-  HashFiles(records);
-}
-
 class ItemQueue {
  public:
-  enum class Why { kItems, kSlow, kPause, kEnd };
+  enum class Why { kItems, kLastItems, kSlow, kPause, kEnd };
+
+  explicit ItemQueue(bool batches) : batches_(batches) {}
 
   void Push(Item item) {
     std::unique_lock lock(mu_);
@@ -56,7 +49,7 @@ class ItemQueue {
     bytes_ += item.bytes;
     paused_ = false;
     items_.push_back(std::move(item));
-    has_items_.notify_one();
+    if (IsReady()) has_items_.notify_one();
   }
 
   // Nothing more is waiting to be read: what is here is a batch.
@@ -85,66 +78,47 @@ class ItemQueue {
     return stopped_;
   }
 
-  // Whether the taking side is busy: then the reading side does the hashing, else the taking side,
-  // which would only wait. So both have about as much to do.
-  bool IsBehind() {
-    const std::lock_guard lock(mu_);
-    return bytes_ >= batch_bytes_ / 2;
-  }
-
-  // At least one item, unless closed and empty; as many as make a batch when `batch`. All hashed.
-  // None when `impatient` and there will be none for a while: then why says whether to look again
-  // soon.
-  std::vector<Item> Take(bool batch, bool impatient, Why& why) {
+  // At least one item, unless closed and empty; as many as make a batch, for batches. kLastItems:
+  // for now nothing comes after them. None when `impatient` and there will be none for a while:
+  // then why says whether to look again soon.
+  std::vector<Item> Take(bool impatient, Why& why) {
     std::unique_lock lock(mu_);
-    const auto is_ready = [&] {
-      return closed_ || (batch ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
-    };
-    while (!is_ready()) {
-      if (hashed_ == items_.size()) {
-        if (impatient &&
-            (paused_ || has_items_.wait_for(lock, kLookAgain) == std::cv_status::timeout)) {
-          why = paused_ ? Why::kPause : Why::kSlow;
-          return {};
-        }
-        if (!impatient) has_items_.wait(lock);
-        continue;
+    while (!IsReady()) {
+      if (impatient &&
+          (paused_ || has_items_.wait_for(lock, kLookAgain) == std::cv_status::timeout)) {
+        why = paused_ ? Why::kPause : Why::kSlow;
+        return {};
       }
-      // Only this side removes items, and adding to a deque moves none.
-      std::vector<Item*> some;
-      while (hashed_ < items_.size() && some.size() < 2) some.push_back(&items_[hashed_++]);
-      lock.unlock();
-      Hash(some);
-      lock.lock();
+      if (!impatient) has_items_.wait(lock);
     }
-    why = items_.empty() ? Why::kEnd : Why::kItems;
     std::vector<Item> taken;
     size_t bytes = 0;
-    while (!items_.empty() && (taken.empty() || (batch && bytes < batch_bytes_))) {
+    while (!items_.empty() && (taken.empty() || (batches_ && bytes < batch_bytes_))) {
       bytes += items_.front().bytes;
       taken.push_back(std::move(items_.front()));
       items_.pop_front();
     }
-    hashed_ -= std::min(hashed_, taken.size());
     bytes_ -= bytes;
+    why = taken.empty()                            ? Why::kEnd
+          : items_.empty() && (paused_ || closed_) ? Why::kLastItems
+                                                   : Why::kItems;
     if (items_.empty()) batch_ready_ = false;
     batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
-    lock.unlock();
-    std::vector<Item*> all;
-    all.reserve(taken.size());
-    for (Item& item : taken) all.push_back(&item);
-    Hash(all);
     return taken;
   }
 
  private:
+  [[nodiscard]] bool IsReady() const {
+    return closed_ || (batches_ ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
+  }
+
+  const bool batches_;
   std::mutex mu_;
   std::condition_variable has_items_;
   std::condition_variable has_room_;
   // guarded by mu_
   std::deque<Item> items_;
-  size_t hashed_ = 0;  // items at the front that the taking side has hashed
   size_t bytes_ = 0;
   size_t batch_bytes_ = kFirstBatchBytes;
   bool batch_ready_ = false;
@@ -234,11 +208,11 @@ class InputReader {
 
   // Two at a time: that is how hashing is quickest.
   void PushHeld() {
-    if (!held_.empty() && queue_.IsBehind()) {
-      std::vector<Item*> items;
-      for (Item& item : held_) items.push_back(&item);
-      Hash(items);
+    std::vector<PreparedRecord*> records;
+    for (Item& item : held_) {
+      if (item.submission.ok()) records.push_back(&item.submission->record);
     }
+    HashFiles(records);
     for (Item& item : held_) queue_.Push(std::move(item));
     held_.clear();
   }
@@ -297,8 +271,8 @@ class Committer {
  public:
   Committer(Recorder& recorder, AppendSummary& summary) : recorder_(recorder), summary_(summary) {}
 
-  // Returns the answers that became due.
-  std::string Add(std::vector<Item> items) {
+  // Returns the answers that became due. `more`: others follow, so that nobody waits for these yet.
+  std::string Add(std::vector<Item> items, bool more) {
     std::deque<Submission> waiting;
     for (Item& item : items) {
       if (item.submission.ok()) waiting.push_back(std::move(item.submission).value());
@@ -306,7 +280,7 @@ class Committer {
     }
     while (!waiting.empty()) {
       recorder_.SealFirst();
-      pending_.push_back(recorder_.Begin(waiting));
+      pending_.push_back(recorder_.Begin(waiting, more));
       while (pending_.size() > kMaxBatchesOnTheWay) FinishFirst();
     }
     while (!pending_.empty() && Recorder::IsDone(*pending_.front())) FinishFirst();
@@ -364,15 +338,15 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
                               const AppendStreamOptions& options,
                               const std::function<Status(std::string_view)>& answer) {
   AppendSummary summary;
-  ItemQueue queue;
+  const bool batch = options.durability == Durability::kBatch;
+  ItemQueue queue(batch);
   InputReader reader(options.input_fd, recorder.names(), redactor, queue);
   std::thread reading([&] { reader.Run(); });
-  const bool batch = options.durability == Durability::kBatch;
   Committer committer(recorder, summary);
   for (ItemQueue::Why why = ItemQueue::Why::kItems;
        summary.status.ok() && why != ItemQueue::Why::kEnd;) {
-    std::vector<Item> items = queue.Take(batch, committer.waits(), why);
-    std::string answers = committer.Add(std::move(items));
+    std::vector<Item> items = queue.Take(committer.waits(), why);
+    std::string answers = committer.Add(std::move(items), batch && why == ItemQueue::Why::kItems);
     // When nothing more comes, the last batch is answered now: its sender may be waiting for that.
     if (!batch || why == ItemQueue::Why::kPause || why == ItemQueue::Why::kEnd) {
       answers += committer.Drain();

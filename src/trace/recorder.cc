@@ -154,16 +154,28 @@ Result<Recorder::Placed> Recorder::Place(Submission& submission) {
   return placed;
 }
 
+// From the files they were written to, before these are removed; false when they are not as they
+// were.
+bool Recorder::TakeTextsBack(Batch& batch, size_t index) {
+  const Placed& one = batch.placed[index];
+  std::vector<PreparedFile>& files = batch.submissions[batch.index_of[index]].record.files;
+  for (size_t i = 0; i < files.size(); ++i) {
+    Result<std::string> bytes = fs_.ReadFile(one.files[i].path);
+    if (!bytes.ok() || Sha256Hex(*bytes) != files[i].sha256) return false;
+    files[i].content = std::move(*bytes);
+  }
+  return true;
+}
+
 // Undoes the records that are marked, newest first.
 void Recorder::TakeBack(Batch& batch) {
-  for (const std::shared_future<Status>& sync : {batch.lines_synced, batch.synced}) {
-    if (sync.valid()) sync.wait();
-  }
+  batch.Wait();
   batch.open.clear();
   std::map<std::string, Journal*> journals;
   for (size_t i = batch.placed.size(); i-- > 0;) {
     Placed& one = batch.placed[i];
     if (!one.taken_back) continue;
+    one.can_be_tried_again = !batch.texts_are_in_files || TakeTextsBack(batch, i);
     for (const Target& target : one.files) {
       if (target.created) (void)fs_.Remove(target.path);
     }
@@ -196,8 +208,9 @@ void Recorder::TakeBackAll(Batch& batch, const Status& why) {
   TakeBack(batch);
 }
 
-Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting) {
+Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting, bool more) {
   BatchPtr batch(new Batch());
+  batch->more = more;
   while (!waiting.empty()) {
     // A batch keeps its tasks open; when no more can be opened it goes as it is.
     const bool is_open = task_of_.contains({waiting.front().op, waiting.front().task});
@@ -243,7 +256,8 @@ std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
     Result<Recorded>& result = batch->results[batch->index_of[i]];
     if (one.status.ok()) {
       result = std::move(one.recorded);
-    } else if (one.taken_back && (!is_single || NameWasTaken(one.status))) {
+    } else if (one.taken_back && one.can_be_tried_again &&
+               (!is_single || NameWasTaken(one.status))) {
       // Find out which ones cannot be recorded by trying each alone.
       result = RecordAlone(std::move(batch->submissions[batch->index_of[i]]));
     } else {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <future>
 #include <list>
 #include <map>
@@ -26,6 +27,7 @@
 #include "base/file_system.h"
 #include "base/ids.h"
 #include "base/result.h"
+#include "base/worker.h"
 #include "trace/journal.h"
 #include "trace/names.h"
 #include "trace/prepared_record.h"
@@ -70,14 +72,15 @@ class Recorder {
   std::vector<Result<Recorded>> RecordAll(std::vector<Submission> submissions);
 
   // RecordAll in two halves, so that the next batch can be written while the device takes this one.
-  // Begin() takes from the front of `waiting` as many as can go together. Finish() waits until they
-  // are durable; batches must be finished in the order in which they were begun.
+  // Begin() takes from the front of `waiting` as many as can go together; `more`: another batch
+  // follows at once, so that time counts less than work. Finish() waits until they are durable;
+  // batches must be finished in the order in which they were begun.
   class Batch;
   struct BatchDeleter {
     void operator()(Batch* batch) const;
   };
   using BatchPtr = std::unique_ptr<Batch, BatchDeleter>;
-  BatchPtr Begin(std::deque<Submission>& waiting);
+  BatchPtr Begin(std::deque<Submission>& waiting, bool more = false);
   std::vector<Result<Recorded>> Finish(BatchPtr batch);
   // Writes the commits of the oldest batch if the device has all of it. The next batch that is
   // begun brings them to the device together with its own lines.
@@ -121,10 +124,14 @@ class Recorder {
   void AppendCommits(Batch& batch);
   void SyncCommits(Batch& batch);
   [[nodiscard]] std::launch Policy() const;
-  Status WriteFiles(Batch& batch);
-  Status WriteFew(Batch& batch, const std::vector<Target*>& targets);
-  Status WriteMany(const std::vector<Target*>& targets);
+  // In a thread if there may be one, else when somebody asks for the result.
+  std::shared_future<Status> Later(Worker& worker, std::function<Status()> job);
+  Status MakeFolders(Batch& batch);
+  Status WriteFew(Batch& batch);
+  Status WriteMany(Batch& batch);
   Result<std::unique_ptr<File>> WriteFile(Target& target);
+  static void LetGoOfTexts(Batch& batch);
+  bool TakeTextsBack(Batch& batch, size_t index);
   Status SyncFiles(Batch& batch);
   static std::vector<Journal*> JournalsOf(const Batch& batch);
   Status SyncJournals(const std::vector<Journal*>& journals);
@@ -139,6 +146,10 @@ class Recorder {
   std::map<std::string, std::weak_ptr<Journal>> journals_;
   std::set<std::string> folders_made_;
   std::deque<Batch*> begun_;  // not finished yet, oldest first
+  // For large batches: files, journals, and the whole file system. What they work on is above.
+  Worker writer_;
+  Worker line_syncer_;
+  Worker syncer_;
 };
 
 }  // namespace kerf::trace

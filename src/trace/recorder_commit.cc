@@ -1,7 +1,6 @@
 // The Recorder's half that makes a batch durable: lines, files, commits, and the order in which
 // they reach the device (docs/formats/trace.md, "Why this order").
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <future>
 
@@ -48,50 +47,45 @@ Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
   return {};
 }
 
-Status Recorder::WriteFiles(Batch& batch) {
-  std::vector<Target*> targets;
+Status Recorder::MakeFolders(Batch& batch) {
   for (Placed& one : batch.placed) {
-    for (Target& target : one.files) {
-      targets.push_back(&target);
+    for (const Target& target : one.files) {
       if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
         KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
       }
     }
   }
-  return targets.size() <= kFewFiles ? WriteFew(batch, targets) : WriteMany(targets);
+  return {};
 }
 
-Status Recorder::WriteFew(Batch& batch, const std::vector<Target*>& targets) {
-  for (Target* target : targets) {
-    KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, WriteFile(*target));
-    file->StartSync();
-    batch.open.push_back(std::move(file));
-    batch.folders.insert(target->folder);
+Status Recorder::WriteFew(Batch& batch) {
+  for (Placed& one : batch.placed) {
+    for (Target& target : one.files) {
+      KERF_ASSIGN_OR_RETURN(std::unique_ptr<File> file, WriteFile(target));
+      file->StartSync();
+      batch.open.push_back(std::move(file));
+      batch.folders.insert(target.folder);
+    }
   }
   return {};
 }
 
-// Writing takes longer than all that is done before it, so a second thread takes every other file
-// or so where threads are allowed.
-Status Recorder::WriteMany(const std::vector<Target*>& targets) {
-  std::atomic<size_t> next = 0;
-  const auto write_some = [&]() -> Status {
-    for (size_t i = next++; i < targets.size(); i = next++) {
-      const Result<std::unique_ptr<File>> file = WriteFile(*targets[i]);
-      if (file.ok()) continue;
-      next = targets.size();
-      return file.error();
-    }
-    return {};
-  };
-  std::future<Status> other;
-  if (options_.overlap) other = std::async(std::launch::async, write_some);
-  Status written = write_some();
-  if (other.valid()) {
-    Status second = other.get();
-    if (written.ok()) written = std::move(second);
+Status Recorder::WriteMany(Batch& batch) {
+  for (Placed& one : batch.placed) {
+    for (Target& target : one.files) KERF_RETURN_IF_ERROR(WriteFile(target));
   }
-  return written;
+  LetGoOfTexts(batch);
+  return {};
+}
+
+// The files have the texts now. Their memory is used again before it has left the caches, which it
+// would not while it waits for the device.
+void Recorder::LetGoOfTexts(Batch& batch) {
+  batch.texts_are_in_files = true;
+  for (Submission& submission : batch.submissions) {
+    for (PreparedFile& file : submission.record.files) file.content = Text();
+    submission.record.keeps.reset();
+  }
 }
 
 Result<std::unique_ptr<File>> Recorder::WriteFile(Target& target) {
@@ -108,18 +102,27 @@ Status Recorder::Write(Batch& batch) {
     if (id.empty()) id = Hex64(ids_.Next());
     one.line.batch = id;
   }
+  KERF_RETURN_IF_ERROR(MakeFolders(batch));
   KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
-  const size_t files = CountFiles(batch.placed);
-  if (files > kFewFiles) SyncLines(batch);
-  KERF_RETURN_IF_ERROR(WriteFiles(batch));
-  if (files > kFewFiles) {
-    batch.synced = std::async(Policy(), [this, lines = batch.lines_synced]() -> Status {
-                     // The lines before the files: a file that outlives a power failure then has
-                     // its line.
-                     KERF_RETURN_IF_ERROR(lines.get());
-                     return fs_.SyncAll(options_.log_dir);
-                   }).share();
+  if (!batch.more && CountFiles(batch.placed) <= kFewFiles) return WriteFew(batch);
+  SyncLines(batch);
+  if (!options_.overlap) {
+    KERF_RETURN_IF_ERROR(WriteMany(batch));
+  } else {
+    // One thread writes, however many could: they would only wait for the folder and for each
+    // other's caches. Batches that wait for it hold their texts, so there is at most one.
+    if (begun_.size() > 1 && begun_[begun_.size() - 2]->written.valid()) {
+      begun_[begun_.size() - 2]->written.wait();
+    }
+    batch.written = writer_.Do([&batch, this] { return WriteMany(batch); });
   }
+  batch.synced =
+      Later(syncer_, [this, lines = batch.lines_synced, written = batch.written]() -> Status {
+        if (written.valid()) KERF_RETURN_IF_ERROR(written.get());
+        // The lines before the files: a file that outlives a power failure then has its line.
+        KERF_RETURN_IF_ERROR(lines.get());
+        return fs_.SyncAll(options_.log_dir);
+      });
   return {};
 }
 
@@ -135,14 +138,18 @@ void Recorder::SyncLines(Batch& batch) {
       }
     }
   }
-  batch.lines_synced = std::async(Policy(), [this, journals = std::move(journals)] {
-                         return SyncJournals(journals);
-                       }).share();
+  batch.lines_synced = Later(
+      line_syncer_, [this, journals = std::move(journals)] { return SyncJournals(journals); });
   if (takes_along) first->commits_synced = batch.lines_synced;
 }
 
 std::launch Recorder::Policy() const {
   return options_.overlap ? std::launch::async : std::launch::deferred;
+}
+
+std::shared_future<Status> Recorder::Later(Worker& worker, std::function<Status()> job) {
+  if (options_.overlap) return worker.Do(std::move(job));
+  return std::async(std::launch::deferred, std::move(job)).share();
 }
 
 std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
