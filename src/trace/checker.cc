@@ -127,7 +127,7 @@ Result<int64_t> SettleJournal(FileSystem& fs, const std::string& op_dir, const O
   KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(fs, op_dir));
   std::vector<JournalLine> lines(1);
   lines[0].kind = LineKind::kRepair;
-  KERF_RETURN_IF_ERROR(journal->Append(lines));
+  KERF_RETURN_IF_ERROR(journal->Append(std::move(lines)));
   KERF_RETURN_IF_ERROR(journal->Sync());
   return damage;
 }

@@ -166,8 +166,7 @@ bool Journal::Abandon(const std::string& batch) {
   JournalLine line;
   line.kind = LineKind::kAbandon;
   line.batch = batch;
-  std::vector<JournalLine> lines = {line};
-  if (Append(lines).ok()) return true;
+  if (Append({line}).ok()) return true;
   Apply(std::move(line));
   return false;
 }
@@ -199,7 +198,7 @@ Status Journal::CutTornTail() {
   return file_->Truncate(read_to_);
 }
 
-Status Journal::Append(std::vector<JournalLine>& lines) {
+Status Journal::Append(std::vector<JournalLine> lines) {
   KERF_RETURN_IF_ERROR(file_->Lock());
   struct Unlocker {
     File& file;
@@ -217,7 +216,7 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
     // A stranger's line may have the last number; repeating it leaves no gap.
     seq = std::min(seq + 1, kMaxSeq);
     line.seq = seq;
-    bytes += EncodeLine(line);
+    AppendLine(line, bytes);
   }
   Status written = file_->Write(bytes);
   if (!written.ok()) {
@@ -228,7 +227,7 @@ Status Journal::Append(std::vector<JournalLine>& lines) {
   }
   read_to_ += bytes.size();
   last_seq_ = seq;
-  for (const JournalLine& line : lines) Apply(JournalLine(line));
+  for (JournalLine& line : lines) Apply(std::move(line));
   return ForgetAbandonedNames();
 }
 

@@ -61,7 +61,7 @@ class Journal {
 
   // Numbers the lines and appends them in one write, after cutting off a torn tail that a dead
   // process left. Not synced.
-  Status Append(std::vector<JournalLine>& lines);
+  Status Append(std::vector<JournalLine> lines);
   // Notes that a batch will never be finished; in memory also when the disk no longer takes the
   // line, which false tells.
   bool Abandon(const std::string& batch);

@@ -1,5 +1,7 @@
 #include "trace/journal_line.h"
 
+#include <charconv>
+
 #include "base/hash.h"
 #include "base/json_reader.h"
 #include "base/utf8.h"
@@ -26,57 +28,62 @@ const char* LineKindWord(LineKind kind) {
   return "";
 }
 
+// The members of one object, appended to `out`.
 class Writer {
  public:
-  void String(const char* key, std::string_view value) {
+  explicit Writer(std::string& out) : out_(out) {}
+
+  void String(std::string_view key, std::string_view value) {
     Key(key);
     AppendJsonString(out_, value);
   }
-  void Number(const char* key, int64_t value) {
+  void Number(std::string_view key, int64_t value) {
     Key(key);
-    out_ += std::to_string(value);
+    char digits[24];
+    out_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
   }
-  void Raw(const char* key, std::string_view value) {
+  void Raw(std::string_view key, std::string_view value) {
     Key(key);
     out_ += value;
   }
-  std::string& out() { return out_; }
-
- private:
-  void Key(const char* key) {
-    out_ += out_.empty() ? "{\"" : ",\"";
+  // The value is for the caller to append.
+  std::string& Key(std::string_view key) {
+    out_ += first_ ? "{\"" : ",\"";
+    first_ = false;
     out_ += key;
     out_ += "\":";
+    return out_;
   }
-  std::string out_;
+
+ private:
+  std::string& out_;
+  bool first_ = true;
 };
 
-std::string EncodeFiles(const std::vector<StepFile>& files) {
-  std::string out = "[";
+void EncodeFiles(const std::vector<StepFile>& files, std::string& out) {
+  out += '[';
   for (const StepFile& file : files) {
-    if (out.size() > 1) out += ',';
-    Writer writer;
+    if (&file != files.data()) out += ',';
+    Writer writer(out);
     writer.String("name", file.name);
     writer.Number("bytes", static_cast<int64_t>(file.bytes));
     writer.String("sha256", file.sha256);
     writer.String("encoding", file.encoding);
-    out += writer.out();
     out += '}';
   }
-  return out + "]";
+  out += ']';
 }
 
-std::string EncodeRedacted(const std::vector<RedactionNote>& notes) {
-  std::string out = "[";
+void EncodeRedacted(const std::vector<RedactionNote>& notes, std::string& out) {
+  out += '[';
   for (const RedactionNote& note : notes) {
-    if (out.size() > 1) out += ',';
-    Writer writer;
+    if (&note != notes.data()) out += ',';
+    Writer writer(out);
     writer.String("what", note.what);
     writer.Number("count", note.count);
-    out += writer.out();
     out += '}';
   }
-  return out + "]";
+  out += ']';
 }
 
 void EncodeRecord(Writer& writer, const JournalLine& line) {
@@ -90,8 +97,8 @@ void EncodeRecord(Writer& writer, const JournalLine& line) {
   if (step.attempt > 1) writer.Number("attempt", step.attempt);
   writer.String("names", step.names);
   if (!line.verify_res.empty()) writer.String("verify_res", line.verify_res);
-  writer.Raw("files", EncodeFiles(step.files));
-  if (!step.redacted.empty()) writer.Raw("redacted", EncodeRedacted(step.redacted));
+  EncodeFiles(step.files, writer.Key("files"));
+  if (!step.redacted.empty()) EncodeRedacted(step.redacted, writer.Key("redacted"));
   if (!step.reply_frame.empty()) writer.Raw("reply", step.reply_frame);
   if (step.recovered) writer.Raw("recovered", "true");
   if (!step.meta.empty()) writer.Raw("meta", step.meta);
@@ -226,18 +233,23 @@ Result<LineKind> ParseLineKind(std::string_view word) {
 }  // namespace
 
 std::string EncodeLine(const JournalLine& line) {
-  Writer writer;
+  std::string text;
+  AppendLine(line, text);
+  return text;
+}
+
+void AppendLine(const JournalLine& line, std::string& out) {
+  const size_t begin = out.size();
+  Writer writer(out);
   writer.Number("v", kJournalVersion);
   writer.String("kind", LineKindWord(line.kind));
   writer.Number("seq", line.seq);
   writer.String("batch", line.batch);
   if (line.kind == LineKind::kRecord) EncodeRecord(writer, line);
-  std::string text = std::move(writer.out());
-  const std::string sum = Hex64(Xxh3(text));
-  text += kSumKey;
-  text += sum;
-  text += "\"}\n";
-  return text;
+  const std::string sum = Hex64(Xxh3(std::string_view(out).substr(begin)));
+  out += kSumKey;
+  out += sum;
+  out += "\"}\n";
 }
 
 Result<JournalLine> DecodeLine(std::string_view text) {

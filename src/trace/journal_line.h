@@ -27,6 +27,7 @@ struct JournalLine {
 
 // With the checksum and the final LF.
 std::string EncodeLine(const JournalLine& line);
+void AppendLine(const JournalLine& line, std::string& out);
 
 // `text` is without the LF. kCorrupt when the checksum or the structure is wrong, kUnavailable when
 // a newer kerf wrote it.

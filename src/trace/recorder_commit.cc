@@ -32,7 +32,7 @@ Status Recorder::AppendRecords(std::vector<Placed>& placed) {
   std::map<Journal*, std::vector<JournalLine>> lines_of;
   for (Placed& one : placed) lines_of[one.task->journal.get()].push_back(one.line);
   for (auto& [journal, lines] : lines_of) {
-    KERF_RETURN_IF_ERROR(journal->Append(lines));
+    KERF_RETURN_IF_ERROR(journal->Append(std::move(lines)));
     journal->StartSync();
   }
   return {};
@@ -202,7 +202,7 @@ void Recorder::AppendCommits(Batch& batch) {
       lines.emplace_back().kind = LineKind::kCommit;
       lines.back().batch = one->line.batch;
     }
-    const Status appended = journal->Append(lines);
+    const Status appended = journal->Append(std::move(lines));
     if (appended.ok()) batch.committed.push_back(journal);
     for (Placed* one : group) {
       one->status = appended;

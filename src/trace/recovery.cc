@@ -21,7 +21,7 @@ JournalLine MakeLine(LineKind kind, const std::string& batch) {
 }
 
 Status AppendSynced(Journal& journal, std::vector<JournalLine> lines) {
-  KERF_RETURN_IF_ERROR(journal.Append(lines));
+  KERF_RETURN_IF_ERROR(journal.Append(std::move(lines)));
   return journal.Sync();
 }
 

@@ -222,9 +222,80 @@ void RedactValue(const Redactor& redactor, Json& value, bool credential, const s
   value = std::move(cleaned);
 }
 
+// Most metas are short names, short words and whole numbers without spaces. Such a text is its own
+// dump, and one look at it tells whether a key is like a credential's.
+class PlainMeta {
+ public:
+  explicit PlainMeta(std::string_view text) : text_(text) {}
+
+  bool Holds() { return Object(1) && at_ == text_.size(); }
+
+ private:
+  static constexpr int kMaxDepth = 4;
+  static constexpr size_t kMaxMembers = 24;
+  static constexpr size_t kMaxDigits = 15;
+
+  bool Take(char c) {
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  bool Object(int depth) {
+    if (depth > kMaxDepth || !Take('{')) return false;
+    if (Take('}')) return true;
+    std::array<std::string_view, kMaxMembers> names;
+    for (size_t members = 0; members < kMaxMembers; ++members) {
+      std::string_view& name = names[members];
+      if (!String(name) || LooksLikeCredentialName(name)) return false;
+      auto* const end = names.begin() + members;
+      if (std::find(names.begin(), end, name) != end) return false;
+      if (!Take(':') || !Value(depth)) return false;
+      if (Take('}')) return true;
+      if (!Take(',')) return false;
+    }
+    return false;
+  }
+
+  bool Value(int depth) {
+    if (at_ == text_.size()) return false;
+    std::string_view ignored;
+    if (text_[at_] == '{') return Object(depth + 1);
+    if (text_[at_] == '"') return String(ignored);
+    for (const std::string_view word : {"true", "false", "null"}) {
+      if (!text_.substr(at_).starts_with(word)) continue;
+      at_ += word.size();
+      return true;
+    }
+    return Number();
+  }
+
+  bool String(std::string_view& out) {
+    if (!Take('"')) return false;
+    const size_t begin = at_;
+    for (; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] < ' ' || text_[at_] > '~' || text_[at_] == '\\') return false;
+    }
+    out = text_.substr(begin, at_ - begin);
+    return Take('"');
+  }
+
+  bool Number() {
+    const size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+    const size_t digits = at_ - begin;
+    return digits == 1 || (digits > 1 && digits <= kMaxDigits && text_[begin] != '0');
+  }
+
+  const std::string_view text_;
+  size_t at_ = 0;
+};
+
 }  // namespace
 
 Result<std::string> Redactor::RedactMeta(const std::string& meta, Counts& counts) const {
+  // A pattern may match a string of the meta and not the whole.
+  if (patterns_.empty() && !Finds(meta) && PlainMeta(meta).Holds()) return meta;
   // The document's own functions recurse; the reader bounds the depth first.
   JsonReader reader(meta);
   const bool well_formed = reader.Skip() && reader.Finish();
