@@ -103,9 +103,9 @@ bool RecordInBatches(Ports& ports, Acked& acked) {
 
 // The same as a stream of batches of which several are on their way, the commits of one going to
 // the device with the lines of a later one.
-bool RecordInAStream(Ports& ports, Acked& acked) {
+bool RecordStream(Ports& ports, Acked& acked, bool threads) {
   Result<std::unique_ptr<Recorder>> recorder =
-      Recorder::Open(ports.fs, ports.clock, ports.ids, {.log_dir = kLogs});
+      Recorder::Open(ports.fs, ports.clock, ports.ids, {.log_dir = kLogs, .overlap = threads});
   if (!recorder.ok()) return false;
   bool all = true;
   std::deque<Recorder::BatchPtr> begun;
@@ -125,13 +125,18 @@ bool RecordInAStream(Ports& ports, Acked& acked) {
     }
     while (!waiting.empty()) {
       (*recorder)->SealFirst();
-      begun.push_back((*recorder)->Begin(waiting));
+      begun.push_back((*recorder)->Begin(waiting, /*more=*/batch < 3));
       if (begun.size() > 2) finish();
     }
   }
   while (!begun.empty()) finish();
   return all;
 }
+
+bool RecordInAStream(Ports& ports, Acked& acked) { return RecordStream(ports, acked, false); }
+// As the command does it. What happens at a call differs from time to time, what must hold does
+// not.
+bool RecordWithThreads(Ports& ports, Acked& acked) { return RecordStream(ports, acked, true); }
 
 using Operation = bool (*)(Ports&, Acked&);
 
@@ -272,9 +277,11 @@ TEST_P(Survives, AFullDiskAtEveryByte) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Trace, Survives,
-                         testing::Values(RecordOneByOne, RecordInBatches, RecordInAStream),
+                         testing::Values(RecordOneByOne, RecordInBatches, RecordInAStream,
+                                         RecordWithThreads),
                          [](const auto& instance) {
                            if (instance.param == RecordInAStream) return "InAStream";
+                           if (instance.param == RecordWithThreads) return "WithThreads";
                            return instance.param == RecordOneByOne ? "OneByOne" : "InBatches";
                          });
 

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 
 #include "trace/checker.h"
@@ -570,6 +572,55 @@ TEST_F(RealDiskTest, WritesThroughNoLink) {
       Trace::Open(*fs_, clock_, ids_, {.op_name = "op", .task_id = "0", .log_dir = dir_ + "/logs"});
   EXPECT_FALSE(trace.ok());
   EXPECT_TRUE(std::filesystem::is_empty(outside));
+}
+
+// Its first sync of everything fails, and tells so.
+class OneBadSync : public FakeFileSystem {
+ public:
+  Status SyncAll(const std::string& path) override {
+    return bad_.exchange(false) ? Status(ErrnoError("sync", path, EIO))
+                                : FakeFileSystem::SyncAll(path);
+  }
+
+ private:
+  std::atomic<bool> bad_ = true;
+};
+
+// The texts of a large batch are only in their files when it turns out that these are not on the
+// device; the records are taken back and tried again from there.
+TEST(Recorder, ABatchThatCouldNotBeSyncedIsTriedAgain) {
+  for (const bool threads : {false, true}) {
+    SCOPED_TRACE(threads);
+    OneBadSync fs;
+    FakeClock clock;
+    FakeIds ids;
+    auto recorder = Recorder::Open(fs, clock, ids, {.log_dir = "logs", .overlap = threads}).value();
+    std::deque<Recorder::BatchPtr> begun;
+    int made = 0;
+    for (int batch = 0; batch < 3; ++batch) {
+      std::deque<Submission> waiting;
+      for (int i = 0; i < 15; ++i) {
+        StepInput input;
+        input.action = ActionType::kDoCoder;
+        input.res = "result " + std::to_string(++made);
+        input.prompt = "prompt " + std::to_string(made);
+        waiting.push_back(
+            {"relu", "0", PrepareRecord(std::move(input), Names::kDoc, Redactor()).value()});
+      }
+      begun.push_back(recorder->Begin(waiting, /*more=*/true));
+    }
+    int64_t step = 0;
+    for (Recorder::BatchPtr& batch : begun) {
+      for (const Result<Recorded>& done : recorder->Finish(std::move(batch))) {
+        ASSERT_TRUE(done.ok()) << done.error().message;
+        EXPECT_EQ(done->step, ++step);
+        const std::string number = std::to_string(step);
+        EXPECT_EQ(fs.ReadFile("logs/" + done->files[0]).value(), "result " + number);
+        EXPECT_EQ(fs.ReadFile("logs/" + done->files[1]).value(), "prompt " + number);
+      }
+    }
+    EXPECT_EQ(step, 45);
+  }
 }
 
 }  // namespace
