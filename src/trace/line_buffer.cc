@@ -1,42 +1,61 @@
 #include "trace/line_buffer.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 namespace kerf::trace {
 namespace {
 
+// A short input needs no more than this.
+constexpr size_t kFirstChunk = size_t{256} << 10;
 // One read; and the room below which a chunk is left for the next one.
 constexpr size_t kReadBytes = size_t{256} << 10;
 constexpr size_t kLeastRoom = size_t{64} << 10;
 // Chunks that wait to be filled again.
-constexpr size_t kMaxSpare = 32;
+constexpr size_t kMaxSpare = 16;
+
+struct ChunkDeleter {
+  void operator()(char* chunk) const {
+    ::operator delete[](chunk, std::align_val_t(LineBuffer::kChunk));
+  }
+};
+using Chunk = std::unique_ptr<char[], ChunkDeleter>;
+
+// Aligned so that the system can give it as one page: 512 small ones are 512 faults.
+Chunk NewChunk() {
+  constexpr size_t kSize = LineBuffer::kChunk;
+  Chunk chunk(static_cast<char*>(::operator new[](kSize, std::align_val_t(kSize))));
+  (void)::madvise(chunk.get(), kSize, MADV_HUGEPAGE);  // else small pages, and no harm
+  return chunk;
+}
 
 }  // namespace
 
 // Lines are let go of in other threads.
 class LineBuffer::Pool {
  public:
-  std::unique_ptr<char[]> Take() {
+  Chunk Take() {
     const std::lock_guard lock(mu_);
-    if (spare_.empty()) return std::unique_ptr<char[]>(new char[kChunk]);  // not filled with zeros
-    std::unique_ptr<char[]> chunk = std::move(spare_.back());
+    if (spare_.empty()) return NewChunk();
+    Chunk chunk = std::move(spare_.back());
     spare_.pop_back();
     return chunk;
   }
-  void Give(std::unique_ptr<char[]> chunk) {
+  void Give(Chunk chunk) {
     const std::lock_guard lock(mu_);
     if (spare_.size() < kMaxSpare) spare_.push_back(std::move(chunk));
   }
 
  private:
   std::mutex mu_;
-  std::vector<std::unique_ptr<char[]>> spare_;  // guarded by mu_
+  std::vector<Chunk> spare_;  // guarded by mu_
 };
 
 LineBuffer::LineBuffer() : pool_(std::make_shared<Pool>()) {}
@@ -56,13 +75,12 @@ Result<bool> LineBuffer::Read(int fd) {
 void LineBuffer::MoveOn() {
   const size_t rest = pending();
   std::shared_ptr<char> next;
-  if (rest <= kChunk / 2) {
+  if (chunk_ != nullptr && rest <= kChunk / 2) {
     capacity_ = kChunk;
-    next = {pool_->Take().release(),
-            [pool = pool_](char* chunk) { pool->Give(std::unique_ptr<char[]>(chunk)); }};
+    next = {pool_->Take().release(), [pool = pool_](char* chunk) { pool->Give(Chunk(chunk)); }};
   } else {
-    capacity_ = 4 * rest;
-    next = {new char[capacity_], std::default_delete<char[]>()};
+    capacity_ = std::max(kFirstChunk, 4 * rest);
+    next = {new char[capacity_], std::default_delete<char[]>()};  // not filled with zeros
   }
   if (rest > 0) std::memcpy(next.get(), chunk_.get() + begin_, rest);
   searched_ -= std::min(searched_, begin_);

@@ -15,7 +15,7 @@ namespace kerf::trace {
 
 class LineBuffer {
  public:
-  static constexpr size_t kChunk = size_t{1} << 20;
+  static constexpr size_t kChunk = size_t{2} << 20;
 
   LineBuffer();
 

@@ -33,7 +33,6 @@ Status Recorder::AppendRecords(std::vector<Placed>& placed) {
   for (Placed& one : placed) lines_of[one.task->journal.get()].push_back(one.line);
   for (auto& [journal, lines] : lines_of) {
     KERF_RETURN_IF_ERROR(journal->Append(std::move(lines)));
-    journal->StartSync();
   }
   return {};
 }
@@ -104,7 +103,10 @@ Status Recorder::Write(Batch& batch) {
   }
   KERF_RETURN_IF_ERROR(MakeFolders(batch));
   KERF_RETURN_IF_ERROR(AppendRecords(batch.placed));
-  if (!batch.more && CountFiles(batch.placed) <= kFewFiles) return WriteFew(batch);
+  if (!batch.more && CountFiles(batch.placed) <= kFewFiles) {
+    for (Journal* journal : JournalsOf(batch)) journal->StartSync();
+    return WriteFew(batch);
+  }
   SyncLines(batch);
   if (!options_.overlap) {
     KERF_RETURN_IF_ERROR(WriteMany(batch));
