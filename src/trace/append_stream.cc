@@ -37,6 +37,15 @@ struct Item {
   Result<Submission> submission = Submission{};
 };
 
+// Two or more at a time: that is how hashing is quickest.
+void Hash(const std::vector<Item*>& items) {
+  std::vector<PreparedRecord*> records;
+  for (Item* item : items) {
+    if (item->submission.ok()) records.push_back(&item->submission->record);
+  }
+  HashFiles(records);
+}
+
 class ItemQueue {
  public:
   enum class Why { kItems, kLastItems, kSlow, kPause, kEnd };
@@ -49,7 +58,8 @@ class ItemQueue {
     bytes_ += item.bytes;
     paused_ = false;
     items_.push_back(std::move(item));
-    if (IsReady()) has_items_.notify_one();
+    // Every one would be a change of threads; two are worth it, for their hashes.
+    if (IsReady() || items_.size() % 2 == 0) has_items_.notify_one();
   }
 
   // Nothing more is waiting to be read: what is here is a batch.
@@ -78,12 +88,28 @@ class ItemQueue {
     return stopped_;
   }
 
+  // Whether the taking side is busy: then the reading side does the hashing, else the taking side,
+  // which would only wait. So both have about as much to do.
+  bool IsBehind() {
+    const std::lock_guard lock(mu_);
+    return bytes_ >= batch_bytes_ / 2;
+  }
+
   // At least one item, unless closed and empty; as many as make a batch, for batches. kLastItems:
   // for now nothing comes after them. None when `impatient` and there will be none for a while:
   // then why says whether to look again soon.
   std::vector<Item> Take(bool impatient, Why& why) {
     std::unique_lock lock(mu_);
     while (!IsReady()) {
+      if (items_.size() - hashed_ >= 2) {
+        // Only this side removes items, and adding to a deque moves none.
+        const std::vector<Item*> two = {&items_[hashed_], &items_[hashed_ + 1]};
+        hashed_ += 2;
+        lock.unlock();
+        Hash(two);
+        lock.lock();
+        continue;
+      }
       if (impatient &&
           (paused_ || has_items_.wait_for(lock, kLookAgain) == std::cv_status::timeout)) {
         why = paused_ ? Why::kPause : Why::kSlow;
@@ -102,9 +128,15 @@ class ItemQueue {
     why = taken.empty()                            ? Why::kEnd
           : items_.empty() && (paused_ || closed_) ? Why::kLastItems
                                                    : Why::kItems;
+    hashed_ -= std::min(hashed_, taken.size());
     if (items_.empty()) batch_ready_ = false;
     batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
+    lock.unlock();
+    std::vector<Item*> all;
+    all.reserve(taken.size());
+    for (Item& item : taken) all.push_back(&item);
+    Hash(all);
     return taken;
   }
 
@@ -119,6 +151,7 @@ class ItemQueue {
   std::condition_variable has_room_;
   // guarded by mu_
   std::deque<Item> items_;
+  size_t hashed_ = 0;  // items at the front that the taking side has hashed
   size_t bytes_ = 0;
   size_t batch_bytes_ = kFirstBatchBytes;
   bool batch_ready_ = false;
@@ -208,11 +241,11 @@ class InputReader {
 
   // Two at a time: that is how hashing is quickest.
   void PushHeld() {
-    std::vector<PreparedRecord*> records;
-    for (Item& item : held_) {
-      if (item.submission.ok()) records.push_back(&item.submission->record);
+    if (!held_.empty() && queue_.IsBehind()) {
+      std::vector<Item*> items;
+      for (Item& item : held_) items.push_back(&item);
+      Hash(items);
     }
-    HashFiles(records);
     for (Item& item : held_) queue_.Push(std::move(item));
     held_.clear();
   }

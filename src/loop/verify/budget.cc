@@ -13,6 +13,9 @@
 namespace kerf::verify {
 namespace {
 
+// So few elements may all be near their budgets.
+constexpr int64_t kFewElements = 32;
+
 // So many elements tell how wrong the reference is at their magnitude.
 constexpr int64_t kEnough = 64;
 
@@ -199,14 +202,14 @@ class BudgetMaker {
       // A few elements may all be near their budgets; many may not.
       const double share = std::clamp(4 / std::sqrt(n), 0.5, 1.0);
       // Errors of one mean are those of all its elements.
-      cancelled_rms_[c] = std::max(share, cls.count < 32 ? 1.0 : 0.5) *
+      cancelled_rms_[c] = std::max(share, cls.count < kFewElements ? 1.0 : 0.5) *
                           static_cast<double>(std::sqrt(cancelled2 / n));
       const double underflow = UnderflowAllowance(dtype_);
       cls.rms_limit = std::max({allowance_.rms_growth * cls.rms_reference_error,
                                 share * allowance_.relative * u_ * cls.rms_expected,
                                 share * static_cast<double>(std::sqrt(plain2 / n)),
                                 cancelled_rms_[c], underflow});
-      if (cls.count < 32)
+      if (cls.count < kFewElements)
         cls.rms_limit = std::max(cls.rms_limit, static_cast<double>(std::sqrt(budget2 / n)));
     }
   }
@@ -279,7 +282,11 @@ void Budget::AllowAsMuchAs(const Budget& other, double factor) {
     floors_[e] = std::max(floors_[e], factor * floor);
   }
   for (size_t c = 0; c < kClassCount; ++c) {
-    classes_[c].rms_limit = std::max(classes_[c].rms_limit, factor * other.classes_[c].rms_limit);
+    MagnitudeClass& cls = classes_[c];
+    cls.rms_limit = std::max(cls.rms_limit, factor * other.classes_[c].rms_limit);
+    if (cls.count > 0 && cls.count < kFewElements) {
+      cls.rms_limit = std::max(cls.rms_limit, ElementBudget(cls.rms_expected));
+    }
   }
 }
 

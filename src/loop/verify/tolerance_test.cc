@@ -635,6 +635,28 @@ TEST(Budget, AllowsOnFreshInputsWhatItAllowedOnKnownOnes) {
   EXPECT_FALSE(Compare(candidate.view(), expected, budget, nullptr, 1).right());
 }
 
+// One small element among large ones is all of its class, and as wrong as cancellation makes it.
+TEST(Budget, AllowsASmallElementOnFreshInputsItsOwnBudget) {
+  constexpr size_t kRow = 1000;
+  const Operator known = SumOperator(Inputs(2000 * kRow, 3), 2000, PairwiseSum);
+  Floats fresh = Inputs(2000 * kRow, 4);
+  for (size_t i = 0; i < kRow / 2; ++i) fresh[i + kRow / 2] = -fresh[i];
+  fresh[0] += 1e-4F;
+  const OwnedTensor reference =
+      Tensor(DType::kFloat32, {2000}, RowSums(fresh, 2000, PairwiseSum, Plain));
+  const Expected expected{reference.view()};
+  Budget budget = Budget::Make(expected, 1);
+  const Budget stored = Budget::Make(known.expected(), 1);
+  budget.AllowAsMuchAs(stored, 2);
+  const double small = std::abs(DecodeElement(DType::kFloat32, reference.view().data, 0));
+  OwnedTensor candidate = reference;
+  candidate.Set(0, small + 0.9 * budget.ElementBudget(small));
+  const Comparison honest = Compare(candidate.view(), expected, budget, nullptr, 1);
+  EXPECT_TRUE(honest.right()) << honest.Summary();
+  candidate.Set(0, small + 2 * budget.ElementBudget(small));
+  EXPECT_FALSE(Compare(candidate.view(), expected, budget, nullptr, 1).right());
+}
+
 TEST(Budget, LowerPrecisionInItsOwnTypeIsMeasured) {
   const Doubles values = Normal(3000, 1);
   const OwnedTensor oracle(DType::kFloat64, {3000}, values);
