@@ -112,9 +112,9 @@ Status Recorder::Write(Batch& batch) {
     KERF_RETURN_IF_ERROR(WriteMany(batch));
   } else {
     // One thread writes, however many could: they would only wait for the folder and for each
-    // other's caches. Batches that wait for it hold their texts, so there is at most one.
-    if (begun_.size() > 1 && begun_[begun_.size() - 2]->written.valid()) {
-      begun_[begun_.size() - 2]->written.wait();
+    // other's caches. Batches that wait for it hold their texts, so there are at most two.
+    if (begun_.size() > 2 && begun_[begun_.size() - 3]->written.valid()) {
+      begun_[begun_.size() - 3]->written.wait();
     }
     batch.written = writer_.Do([&batch, this] { return WriteMany(batch); });
   }
