@@ -156,6 +156,11 @@ Result<int> RunBench(const Args& args, Context& context) {
   const TaskSpec& first = specs.front();
   BenchPlan plan{args, shop, store};
   const bool own_limit = args.Has("--limit-steps") || !shop.models->only_synth();
+  if (own_limit && shop.models->only_synth() && config.limit_steps < kSynthSteps) {
+    return InvalidInput("--limit-steps " + std::to_string(config.limit_steps) +
+                        " leaves no room for a kernel: a plan, a kernel and its verdict are " +
+                        std::to_string(kSynthSteps) + " steps");
+  }
   plan.settings = {ImplName(first.impl),
                    first.backend,
                    first.arch,

@@ -272,18 +272,18 @@ Budget Budget::Make(const Expected& expected, int threads) {
   return BudgetMaker(expected, threads).Make();
 }
 
-void Budget::AllowAsMuchAs(const Budget& other, double factor) {
+void Budget::AllowAsMuchAs(const Budget& other, double times, double times_rms) {
   if (exact_ || other.exact_) return;
-  relative_ = std::max(relative_, factor * other.relative_);
+  relative_ = std::max(relative_, times * other.relative_);
   // Other inputs may bring an element smaller than any the other budget knows. It comes from
   // cancellation, and is as wrong as the smallest of which enough is known.
   for (size_t e = 0; e < kExponents; ++e) {
     const double floor = other.floors_[std::max<size_t>(e, other.bottom_exponent_)];
-    floors_[e] = std::max(floors_[e], factor * floor);
+    floors_[e] = std::max(floors_[e], times * floor);
   }
   for (size_t c = 0; c < kClassCount; ++c) {
     MagnitudeClass& cls = classes_[c];
-    cls.rms_limit = std::max(cls.rms_limit, factor * other.classes_[c].rms_limit);
+    cls.rms_limit = std::max(cls.rms_limit, times_rms * other.classes_[c].rms_limit);
     if (cls.count > 0 && cls.count < kFewElements) {
       cls.rms_limit = std::max(cls.rms_limit, ElementBudget(cls.rms_expected));
     }

@@ -58,9 +58,9 @@ class Budget {
  public:
   static Budget Make(const Expected& expected, int threads);
 
-  // Raises every limit to at least `factor` times that of `other`, which was made for an output of
-  // the same operator on alike inputs.
-  void AllowAsMuchAs(const Budget& other, double factor);
+  // Raises the limits of elements to at least `times` those of `other`, and those of the whole to
+  // `times_rms`. The other was made for an output of the same operator on alike inputs.
+  void AllowAsMuchAs(const Budget& other, double times, double times_rms);
 
   // Integers and bool: every element must be equal.
   [[nodiscard]] bool exact() const { return exact_; }

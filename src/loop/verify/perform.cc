@@ -95,6 +95,12 @@ struct Side {
   int times_busy = 0;
 };
 
+// What the baseline's own error is in budgets, at least 1: of its worst element, and of all.
+struct Off {
+  double element = 1;
+  double rms = 1;
+};
+
 class Race {
  public:
   Race(Expectations& expectations, const PerformOptions& options, IdSource& random,
@@ -290,13 +296,13 @@ class Race {
 
   [[nodiscard]] bool HasBaseline() const { return sides_.size() > 1 && sides_[1].error.empty(); }
   [[nodiscard]] bool IsYardstick(size_t i) const {
-    return HasBaseline() && baseline_off_.at(i) <= kMostOff;
+    return HasBaseline() && baseline_off_.at(i).element <= kMostOff;
   }
 
   // How far the baseline itself is off where the right answer is known: on a GPU a framework may
   // compute in a lower precision than its tensors have.
   Status TryBaseline(size_t i) {
-    baseline_off_[i] = 1;
+    Off& off = baseline_off_[i];
     if (!HasBaseline()) return {};
     KERF_ASSIGN_OR_RETURN(
         const InputFile in,
@@ -313,9 +319,9 @@ class Race {
       const bool comparable =
           comparison.right() || (comparison.status == Comparison::Status::kWrongValue &&
                                  !expectations_.budget(i, k).exact());
-      const double off = comparable ? std::max(comparison.max_ratio, comparison.rms_ratio)
-                                    : std::numeric_limits<double>::infinity();
-      baseline_off_[i] = std::max(baseline_off_[i], off);
+      off.rms = std::max(off.rms, comparison.rms_ratio);
+      off.element = std::max(
+          off.element, comparable ? comparison.max_ratio : std::numeric_limits<double>::infinity());
     }
     return {};
   }
@@ -410,8 +416,10 @@ class Race {
       Budget budget = Budget::Make(expected, options_.threads);
       // Without an oracle for these inputs a budget knows nothing of the reference's own errors
       // (attention, long sums). The stored case, whose inputs are almost the same, does; twice as
-      // much, because reference and candidate may be off in opposite directions.
-      budget.AllowAsMuchAs(expectations_.budget(i, k), 2 * baseline_off_.at(i));
+      // much, because reference and candidate may be off in opposite directions, and twice that for
+      // the worst of all elements of all rounds.
+      const Off& off = baseline_off_.at(i);
+      budget.AllowAsMuchAs(expectations_.budget(i, k), 4 * off.element, 2 * off.rms);
       const Comparison comparison =
           Compare({spec, got.data(k)}, expected, budget, &got.poison(k), options_.threads);
       if (!comparison.right()) BlameAudit(one.outputs[k].name + ": " + comparison.Summary());
@@ -466,8 +474,7 @@ class Race {
   FlushBuffer flush_;
   std::vector<size_t> shown_;
   std::vector<Side> sides_;
-  // Of each shown case: what the baseline's own error is in budgets, at least 1.
-  std::map<size_t, double> baseline_off_;
+  std::map<size_t, Off> baseline_off_;  // of each shown case
   int64_t warmups_ = 0;
   int64_t audits_ = 0;
 };

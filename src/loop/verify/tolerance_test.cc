@@ -628,7 +628,7 @@ TEST(Budget, AllowsOnFreshInputsWhatItAllowedOnKnownOnes) {
   const Expected expected{reference.view()};  // as if nothing were known of sums
   Budget budget = Budget::Make(expected, 1);
   ASSERT_FALSE(Compare(candidate.view(), expected, budget, nullptr, 1).right());
-  budget.AllowAsMuchAs(Budget::Make(known.expected(), 1), 2);
+  budget.AllowAsMuchAs(Budget::Make(known.expected(), 1), 2, 2);
   const Comparison honest = Compare(candidate.view(), expected, budget, nullptr, 1);
   EXPECT_TRUE(honest.right()) << honest.Summary();
   candidate.Set(5, 1.01 * DecodeElement(DType::kFloat32, reference.view().data, 5));
@@ -647,7 +647,7 @@ TEST(Budget, AllowsASmallElementOnFreshInputsItsOwnBudget) {
   const Expected expected{reference.view()};
   Budget budget = Budget::Make(expected, 1);
   const Budget stored = Budget::Make(known.expected(), 1);
-  budget.AllowAsMuchAs(stored, 2);
+  budget.AllowAsMuchAs(stored, 2, 2);
   const double small = std::abs(DecodeElement(DType::kFloat32, reference.view().data, 0));
   OwnedTensor candidate = reference;
   candidate.Set(0, small + 0.9 * budget.ElementBudget(small));
