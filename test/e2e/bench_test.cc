@@ -127,6 +127,11 @@ TEST_F(BenchCommand, MakesATableThatCanBeResumed) {
   const ProcessOutcome other = Bench({"tasks", "--backend", "cpu", "--log-dir", "logs"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.stderr_text, HasSubstr("already holds a bench; --resume continues it"));
+
+  const ProcessOutcome short_of_steps =
+      Bench({"tasks", "--backend", "cpu", "--log-dir", "few", "--limit-steps", "2"});
+  EXPECT_EQ(short_of_steps.exit_code, 2);
+  EXPECT_THAT(short_of_steps.stderr_text, HasSubstr("are 3 steps"));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <thread>
@@ -99,6 +98,7 @@ struct Side {
 struct Off {
   double element = 1;
   double rms = 1;
+  bool is_yardstick = true;
 };
 
 class Race {
@@ -296,7 +296,7 @@ class Race {
 
   [[nodiscard]] bool HasBaseline() const { return sides_.size() > 1 && sides_[1].error.empty(); }
   [[nodiscard]] bool IsYardstick(size_t i) const {
-    return HasBaseline() && baseline_off_.at(i).element <= kMostOff;
+    return HasBaseline() && baseline_off_.at(i).is_yardstick;
   }
 
   // How far the baseline itself is off where the right answer is known: on a GPU a framework may
@@ -319,9 +319,9 @@ class Race {
       const bool comparable =
           comparison.right() || (comparison.status == Comparison::Status::kWrongValue &&
                                  !expectations_.budget(i, k).exact());
+      off.is_yardstick = off.is_yardstick && comparable && comparison.max_ratio <= kMostOff;
+      off.element = std::max(off.element, comparison.max_ratio);
       off.rms = std::max(off.rms, comparison.rms_ratio);
-      off.element = std::max(
-          off.element, comparable ? comparison.max_ratio : std::numeric_limits<double>::infinity());
     }
     return {};
   }
