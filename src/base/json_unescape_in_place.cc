@@ -86,7 +86,9 @@ class Progress {
 
 constexpr std::array<char, 128> kMeanings = [] {
   std::array<char, 128> table{};
-  for (const char sign : {'"', '\\', '/'}) table[static_cast<size_t>(sign)] = sign;
+  table['"'] = '"';
+  table['\\'] = '\\';
+  table['/'] = '/';
   table['n'] = '\n';
   table['t'] = '\t';
   table['r'] = '\r';

@@ -24,7 +24,8 @@ Plain OneByOne(const std::string& text, size_t limit) {
       ++plain.taken;
       continue;
     }
-    const char meaning = plain.taken + 1 < text.size() ? PlainJsonEscape(text[plain.taken + 1]) : 0;
+    const char meaning =
+        plain.taken + 1 < text.size() ? PlainJsonEscape(text[plain.taken + 1]) : '\0';
     if (meaning == 0 || plain.taken + 2 > limit) break;
     plain.text += meaning;
     plain.taken += 2;
