@@ -2,7 +2,6 @@
 // runs are copied in whole blocks whose surplus the next one overwrites.
 #include "base/json_unescape.h"
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -13,19 +12,6 @@
 
 namespace kerf {
 namespace {
-
-constexpr std::array<char, 256> kPlainEscapes = [] {
-  std::array<char, 256> table{};
-  table['n'] = '\n';
-  table['t'] = '\t';
-  table['r'] = '\r';
-  table['b'] = '\b';
-  table['f'] = '\f';
-  table['"'] = '"';
-  table['\\'] = '\\';
-  table['/'] = '/';
-  return table;
-}();
 
 #if defined(__SSE2__)
 constexpr size_t kWide = 64;
@@ -49,8 +35,6 @@ uint64_t RunEnds(const char* text) {
 #endif
 
 }  // namespace
-
-char PlainJsonEscape(char letter) { return kPlainEscapes[static_cast<unsigned char>(letter)]; }
 
 #if defined(__SSE2__)
 size_t UnescapeJson(std::string_view text, std::string& out) {
@@ -78,8 +62,7 @@ size_t UnescapeJson(std::string_view text, std::string& out) {
       const size_t at = i + bit;
       copy(from, at - from);
       from = at;
-      const char plain =
-          text[at] == '\\' ? kPlainEscapes[static_cast<unsigned char>(text[at + 1])] : '\0';
+      const char plain = text[at] == '\\' ? PlainJsonEscape(text[at + 1]) : '\0';
       if (plain == 0) {
         out.append(buffer, used);
         return from;

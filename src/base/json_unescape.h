@@ -1,6 +1,7 @@
 // The common part of reading JSON strings: long texts with plain escapes, at the speed of copying.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -8,7 +9,21 @@
 namespace kerf {
 
 // What the letter behind a backslash stands for; 0 for 'u' and for letters that JSON does not know.
-char PlainJsonEscape(char letter);
+inline constexpr std::array<char, 256> kPlainJsonEscapes = [] {
+  std::array<char, 256> table{};
+  table['n'] = '\n';
+  table['t'] = '\t';
+  table['r'] = '\r';
+  table['b'] = '\b';
+  table['f'] = '\f';
+  table['"'] = '"';
+  table['\\'] = '\\';
+  table['/'] = '/';
+  return table;
+}();
+inline char PlainJsonEscape(char letter) {
+  return kPlainJsonEscapes[static_cast<unsigned char>(letter)];
+}
 
 // Appends to `out` what the front of `text` stands for and returns how many bytes that were. Stops
 // at quotes and at all that needs more than a glance: \u, control characters, unknown escapes, the
@@ -23,6 +38,8 @@ struct UnescapedInPlace {
 
 // The widest instructions that may be used; for tests of the others.
 enum class UnescapeWidth { kNone, k256, k512 };
+// Whether this processor has them.
+bool HasUnescapeWidth(UnescapeWidth width);
 
 // The same without a copy: what the front of `text` stands for, which is never longer, replaces it.
 // What is behind the bytes that were taken stays as it was. Takes nothing on processors that have

@@ -84,22 +84,9 @@ class Progress {
 
 #define KERF_BYTES_512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")))
 
-constexpr std::array<char, 128> kMeanings = [] {
-  std::array<char, 128> table{};
-  table['"'] = '"';
-  table['\\'] = '\\';
-  table['/'] = '/';
-  table['n'] = '\n';
-  table['t'] = '\t';
-  table['r'] = '\r';
-  table['b'] = '\b';
-  table['f'] = '\f';
-  return table;
-}();
-
 KERF_BYTES_512 UnescapedInPlace UnescapeBy512(char* text, size_t size) {
-  const __m512i low_letters = _mm512_loadu_si512(kMeanings.data());
-  const __m512i high_letters = _mm512_loadu_si512(kMeanings.data() + 64);
+  const __m512i low_letters = _mm512_loadu_si512(kPlainJsonEscapes.data());
+  const __m512i high_letters = _mm512_loadu_si512(kPlainJsonEscapes.data() + 64);
   __m512i all = _mm512_setzero_si512();
   Progress progress;
   size_t written = 0;
@@ -259,14 +246,23 @@ bool Has256() {
 
 }  // namespace
 
-UnescapedInPlace UnescapeJsonInPlace(char* text, size_t size, UnescapeWidth widest) {
+bool HasUnescapeWidth(UnescapeWidth width) {
   static const bool has_512 = Has512();
   static const bool has_256 = Has256();
-  if (has_512 && widest == UnescapeWidth::k512) return UnescapeBy512(text, size);
-  if (has_256 && widest != UnescapeWidth::kNone) return UnescapeBy256(text, size);
+  return width == UnescapeWidth::k512 ? has_512 : width == UnescapeWidth::k256 && has_256;
+}
+
+UnescapedInPlace UnescapeJsonInPlace(char* text, size_t size, UnescapeWidth widest) {
+  if (widest == UnescapeWidth::k512 && HasUnescapeWidth(UnescapeWidth::k512)) {
+    return UnescapeBy512(text, size);
+  }
+  if (widest != UnescapeWidth::kNone && HasUnescapeWidth(UnescapeWidth::k256)) {
+    return UnescapeBy256(text, size);
+  }
   return {};
 }
 #else
+bool HasUnescapeWidth(UnescapeWidth) { return false; }
 UnescapedInPlace UnescapeJsonInPlace(char*, size_t, UnescapeWidth) { return {}; }
 #endif
 
