@@ -1,6 +1,8 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/subprocess.h"
@@ -25,6 +27,19 @@ void KeepMemory() {
 #endif
 }
 
+struct Threads {
+  size_t hashers;
+  size_t writers;
+};
+
+// Reading, writing and syncing have a thread each. Without a processor of their own more would only
+// take turns with these, and two that write wait for each other where something else could be done.
+Threads ThreadsFor(unsigned processors) {
+  if (processors >= 8) return {.hashers = 2, .writers = 2};
+  if (processors >= 4) return {.hashers = 1, .writers = 1};
+  return {.hashers = 0, .writers = 1};
+}
+
 Result<int> RunTraceAppend(const Args& args, Context& context) {
   KeepMemory();
   trace::Redactor redactor;
@@ -32,17 +47,20 @@ Result<int> RunTraceAppend(const Args& args, Context& context) {
   for (const std::string& pattern : args.All("--redact")) {
     KERF_RETURN_IF_ERROR(redactor.AddPattern(pattern));
   }
+  const Threads threads = ThreadsFor(std::thread::hardware_concurrency());
   const std::unique_ptr<IdSource> ids = MakeRandomIds();
   KERF_ASSIGN_OR_RETURN(const std::unique_ptr<trace::Recorder> recorder,
                         trace::Recorder::Open(context.fs, context.clock, *ids,
                                               {.log_dir = args.Get("--log-dir"),
                                                .names = *trace::ParseNames(args.Get("--names")),
                                                .owner = TraceOwner(context.clock),
-                                               .overlap = true}));
+                                               .overlap = true,
+                                               .writers = threads.writers}));
   const trace::AppendStreamOptions options{.durability = args.Get("--durability") == "batch"
                                                              ? trace::Durability::kBatch
                                                              : trace::Durability::kStep,
-                                           .input_fd = context.stdin_fd};
+                                           .input_fd = context.stdin_fd,
+                                           .hashers = threads.hashers};
   const trace::AppendSummary summary =
       trace::RunAppendStream(*recorder, redactor, options, [&](std::string_view lines) {
         context.out.Data(lines);

@@ -8,12 +8,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <thread>
 
 #include "base/json_reader.h"
+#include "base/worker.h"
 #include "trace/append_request.h"
 #include "trace/line_buffer.h"
 
@@ -35,22 +37,27 @@ struct Item {
   int64_t line_number = 0;
   size_t bytes = 0;
   Result<Submission> submission = Submission{};
+  // When hashing is another thread's work.
+  std::shared_future<Status> hashed;
 };
 
-// Two or more at a time: that is how hashing is quickest.
-void Hash(const std::vector<Item*>& items) {
-  std::vector<PreparedRecord*> records;
+// Files stay where they are when their item moves.
+std::vector<PreparedFile*> FilesOf(const std::vector<Item*>& items) {
+  std::vector<PreparedFile*> files;
   for (Item* item : items) {
-    if (item->submission.ok()) records.push_back(&item->submission->record);
+    if (!item->submission.ok()) continue;
+    for (PreparedFile& file : item->submission->record.files) files.push_back(&file);
   }
-  HashFiles(records);
+  return files;
 }
 
 class ItemQueue {
  public:
   enum class Why { kItems, kLastItems, kSlow, kPause, kEnd };
 
-  explicit ItemQueue(bool batches) : batches_(batches) {}
+  // `hashes_elsewhere`: another thread hashes the items that come.
+  ItemQueue(bool batches, bool hashes_elsewhere)
+      : batches_(batches), hashes_elsewhere_(hashes_elsewhere) {}
 
   void Push(Item item) {
     std::unique_lock lock(mu_);
@@ -59,7 +66,7 @@ class ItemQueue {
     paused_ = false;
     items_.push_back(std::move(item));
     // Every one would be a change of threads; two are worth it, for their hashes.
-    if (IsReady() || items_.size() % 2 == 0) has_items_.notify_one();
+    if (IsReady() || (!hashes_elsewhere_ && items_.size() % 2 == 0)) has_items_.notify_one();
   }
 
   // Nothing more is waiting to be read: what is here is a batch.
@@ -101,12 +108,12 @@ class ItemQueue {
   std::vector<Item> Take(bool impatient, Why& why) {
     std::unique_lock lock(mu_);
     while (!IsReady()) {
-      if (items_.size() - hashed_ >= 2) {
+      if (!hashes_elsewhere_ && items_.size() - hashed_ >= 2) {
         // Only this side removes items, and adding to a deque moves none.
         const std::vector<Item*> two = {&items_[hashed_], &items_[hashed_ + 1]};
         hashed_ += 2;
         lock.unlock();
-        Hash(two);
+        HashFiles(FilesOf(two));
         lock.lock();
         continue;
       }
@@ -133,10 +140,7 @@ class ItemQueue {
     batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
     has_room_.notify_one();
     lock.unlock();
-    std::vector<Item*> all;
-    all.reserve(taken.size());
-    for (Item& item : taken) all.push_back(&item);
-    Hash(all);
+    FinishHashing(taken);
     return taken;
   }
 
@@ -145,7 +149,18 @@ class ItemQueue {
     return closed_ || (batches_ ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
   }
 
+  static void FinishHashing(std::vector<Item>& items) {
+    std::vector<Item*> all;
+    all.reserve(items.size());
+    for (Item& item : items) {
+      if (item.hashed.valid()) item.hashed.wait();
+      all.push_back(&item);
+    }
+    HashFiles(FilesOf(all));
+  }
+
   const bool batches_;
+  const bool hashes_elsewhere_;
   std::mutex mu_;
   std::condition_variable has_items_;
   std::condition_variable has_room_;
@@ -162,12 +177,15 @@ class ItemQueue {
 
 class InputReader {
  public:
-  InputReader(int fd, Names names, const Redactor& redactor, ItemQueue& queue)
+  // Without hashers the two sides of the queue hash.
+  InputReader(int fd, Names names, const Redactor& redactor, ItemQueue& queue,
+              std::vector<std::unique_ptr<Worker>>& hashers)
       : fd_(fd),
         wake_fd_(::eventfd(0, EFD_CLOEXEC)),
         names_(names),
         redactor_(redactor),
-        queue_(queue) {}
+        queue_(queue),
+        hashers_(hashers) {}
   ~InputReader() { ::close(wake_fd_); }
   InputReader(const InputReader&) = delete;
   InputReader& operator=(const InputReader&) = delete;
@@ -241,10 +259,18 @@ class InputReader {
 
   // Two at a time: that is how hashing is quickest.
   void PushHeld() {
-    if (!held_.empty() && queue_.IsBehind()) {
-      std::vector<Item*> items;
-      for (Item& item : held_) items.push_back(&item);
-      Hash(items);
+    if (held_.empty()) return;
+    std::vector<Item*> items;
+    for (Item& item : held_) items.push_back(&item);
+    if (!hashers_.empty()) {
+      Worker& hasher = *hashers_[turn_++ % hashers_.size()];
+      const std::shared_future<Status> hashed = hasher.Do([files = FilesOf(items)]() -> Status {
+        HashFiles(files);
+        return {};
+      });
+      for (Item& item : held_) item.hashed = hashed;
+    } else if (queue_.IsBehind()) {
+      HashFiles(FilesOf(items));
     }
     for (Item& item : held_) queue_.Push(std::move(item));
     held_.clear();
@@ -271,6 +297,8 @@ class InputReader {
   const Names names_;
   const Redactor& redactor_;
   ItemQueue& queue_;
+  std::vector<std::unique_ptr<Worker>>& hashers_;
+  size_t turn_ = 0;
   LineBuffer lines_;
   int64_t line_number_ = 0;
   std::vector<Item> held_;  // read, not passed on yet
@@ -372,8 +400,11 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
                               const std::function<Status(std::string_view)>& answer) {
   AppendSummary summary;
   const bool batch = options.durability == Durability::kBatch;
-  ItemQueue queue(batch);
-  InputReader reader(options.input_fd, recorder.names(), redactor, queue);
+  const size_t hasher_count = batch ? options.hashers : 0;
+  ItemQueue queue(batch, hasher_count > 0);
+  std::vector<std::unique_ptr<Worker>> hashers;  // what they work on is in the queue
+  while (hashers.size() < hasher_count) hashers.push_back(std::make_unique<Worker>());
+  InputReader reader(options.input_fd, recorder.names(), redactor, queue, hashers);
   std::thread reading([&] { reader.Run(); });
   Committer committer(recorder, summary);
   for (ItemQueue::Why why = ItemQueue::Why::kItems;

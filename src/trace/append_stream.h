@@ -1,8 +1,9 @@
 // `kerf trace append`: JSON Lines in, one answer for each, in order, once its record is durable.
 //
-// Two threads: one reads, parses, cleans and hashes; the other gives step numbers, writes, syncs
-// and answers. They meet in a queue whose size is bounded in bytes, so memory stays flat however
-// much comes in.
+// Two threads: one reads, parses and cleans; the other gives step numbers, writes, syncs and
+// answers. They meet in a queue whose size is bounded in bytes, so memory stays flat however much
+// comes in. Hashing is done by threads of its own where there are processors for them, else by
+// whichever of the two would wait.
 #pragma once
 
 #include <functional>
@@ -20,6 +21,8 @@ enum class Durability { kStep, kBatch };
 struct AppendStreamOptions {
   Durability durability = Durability::kStep;
   int input_fd = 0;
+  // Threads that only hash, for batches.
+  size_t hashers = 0;
 };
 
 struct AppendSummary {

@@ -105,7 +105,8 @@ bool RecordInBatches(Ports& ports, Acked& acked) {
 // the device with the lines of a later one.
 bool RecordStream(Ports& ports, Acked& acked, bool threads) {
   Result<std::unique_ptr<Recorder>> recorder =
-      Recorder::Open(ports.fs, ports.clock, ports.ids, {.log_dir = kLogs, .overlap = threads});
+      Recorder::Open(ports.fs, ports.clock, ports.ids,
+                     {.log_dir = kLogs, .overlap = threads, .writers = threads ? 2U : 1U});
   if (!recorder.ok()) return false;
   bool all = true;
   std::deque<Recorder::BatchPtr> begun;

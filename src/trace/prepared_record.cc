@@ -120,15 +120,13 @@ Result<PreparedRecord> PrepareTexts(TextInput input, Names names, const Redactor
   return Preparer(names, redactor).Run(std::move(input));
 }
 
-void HashFiles(const std::vector<PreparedRecord*>& records) {
+void HashFiles(const std::vector<PreparedFile*>& files) {
   std::vector<PreparedFile*> waiting;
   std::vector<std::string_view> texts;
-  for (PreparedRecord* record : records) {
-    for (PreparedFile& file : record->files) {
-      if (!file.sha256.empty()) continue;
-      waiting.push_back(&file);
-      texts.push_back(file.content.view());
-    }
+  for (PreparedFile* file : files) {
+    if (!file->sha256.empty()) continue;
+    waiting.push_back(file);
+    texts.push_back(file->content.view());
   }
   const std::vector<std::string> hashes = Sha256HexOfAll(texts);
   for (size_t i = 0; i < waiting.size(); ++i) waiting[i]->sha256 = hashes[i];
@@ -136,7 +134,10 @@ void HashFiles(const std::vector<PreparedRecord*>& records) {
 
 Result<PreparedRecord> PrepareRecord(TextInput input, Names names, const Redactor& redactor) {
   Result<PreparedRecord> record = PrepareTexts(std::move(input), names, redactor);
-  if (record.ok()) HashFiles({&*record});
+  if (!record.ok()) return record;
+  std::vector<PreparedFile*> files;
+  for (PreparedFile& file : record->files) files.push_back(&file);
+  HashFiles(files);
   return record;
 }
 

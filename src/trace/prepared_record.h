@@ -40,9 +40,9 @@ struct PreparedRecord {
 };
 
 // Hashing takes as long as everything else together; these are PrepareRecord() in two parts. Files
-// that have their hash are passed over; several records at once take less time than one by one.
+// that have their hash are passed over; many at once take less time than one by one.
 Result<PreparedRecord> PrepareTexts(TextInput input, Names names, const Redactor& redactor);
-void HashFiles(const std::vector<PreparedRecord*>& records);
+void HashFiles(const std::vector<PreparedFile*>& files);
 
 Result<PreparedRecord> PrepareRecord(TextInput input, Names names, const Redactor& redactor);
 

@@ -25,7 +25,9 @@ bool NameWasTaken(const Status& status) { return !status.ok() && NameWasTaken(st
 void Recorder::BatchDeleter::operator()(Batch* batch) const { delete batch; }
 
 Recorder::Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options)
-    : fs_(fs), clock_(clock), ids_(ids), options_(std::move(options)) {}
+    : fs_(fs), clock_(clock), ids_(ids), options_(std::move(options)) {
+  while (helpers_.size() + 1 < options_.writers) helpers_.push_back(std::make_unique<Worker>());
+}
 
 Recorder::~Recorder() = default;
 

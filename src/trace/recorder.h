@@ -18,6 +18,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -59,6 +60,8 @@ class Recorder {
     size_t max_open_tasks = 200;
     // Lets the device work on a large batch, in a thread, while the next one is written.
     bool overlap = false;
+    // Threads that write the files of one large batch, with `overlap`.
+    size_t writers = 1;
   };
 
   static Result<std::unique_ptr<Recorder>> Open(FileSystem& fs, Clock& clock, IdSource& ids,
@@ -103,6 +106,7 @@ class Recorder {
   struct Task;
   struct Placed;
   struct Target;
+  struct ToSync;
 
   Recorder(FileSystem& fs, Clock& clock, IdSource& ids, Options options);
 
@@ -129,10 +133,12 @@ class Recorder {
   Status MakeFolders(Batch& batch);
   Status WriteFew(Batch& batch);
   Status WriteMany(Batch& batch);
+  Status WriteTogether(const std::vector<Target*>& targets);
   Result<std::unique_ptr<File>> WriteFile(Target& target);
   static void LetGoOfTexts(Batch& batch);
   bool TakeTextsBack(Batch& batch, size_t index);
   Status SyncFiles(Batch& batch);
+  Status SyncThrough(const ToSync& own);
   static std::vector<Journal*> JournalsOf(const Batch& batch);
   Status SyncJournals(const std::vector<Journal*>& journals);
 
@@ -146,7 +152,13 @@ class Recorder {
   std::map<std::string, std::weak_ptr<Journal>> journals_;
   std::set<std::string> folders_made_;
   std::deque<Batch*> begun_;  // not finished yet, oldest first
+  // Large batches that wait for the device, oldest first: one sync serves all that are written.
+  std::mutex sync_mu_;
+  std::deque<ToSync> to_sync_;  // guarded by sync_mu_
+  int64_t last_number_ = 0;
+  int64_t synced_through_ = 0;  // for whoever syncs only: one at a time
   // For large batches: files, journals, and the whole file system. What they work on is above.
+  std::vector<std::unique_ptr<Worker>> helpers_;  // of the writer
   Worker writer_;
   Worker line_syncer_;
   Worker syncer_;

@@ -43,6 +43,12 @@ struct Recorder::Placed {
   bool can_be_tried_again = true;
 };
 
+struct Recorder::ToSync {
+  int64_t number = 0;
+  std::shared_future<Status> written;  // not valid: they are
+  std::shared_future<Status> lines_synced;
+};
+
 class Recorder::Batch {
  public:
   Batch() = default;

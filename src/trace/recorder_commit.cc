@@ -1,6 +1,7 @@
 // The Recorder's half that makes a batch durable: lines, files, commits, and the order in which
 // they reach the device (docs/formats/trace.md, "Why this order").
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <future>
 
@@ -18,6 +19,12 @@ constexpr size_t kFewFiles = 32;
 // Whether the result is there, or no thread was asked for it and the one who wants it makes it.
 bool IsReady(const std::shared_future<Status>& future) {
   return future.wait_for(std::chrono::seconds(0)) != std::future_status::timeout;
+}
+
+// Whether it is done by now; never waits, nor does a job that waits for somebody to ask.
+bool WentWell(const std::shared_future<Status>& job) {
+  if (!job.valid()) return true;
+  return job.wait_for(std::chrono::seconds(0)) == std::future_status::ready && job.get().ok();
 }
 
 size_t CountFiles(const auto& placed) {
@@ -70,11 +77,34 @@ Status Recorder::WriteFew(Batch& batch) {
 }
 
 Status Recorder::WriteMany(Batch& batch) {
+  std::vector<Target*> targets;
   for (Placed& one : batch.placed) {
-    for (Target& target : one.files) KERF_RETURN_IF_ERROR(WriteFile(target));
+    for (Target& target : one.files) targets.push_back(&target);
   }
+  KERF_RETURN_IF_ERROR(WriteTogether(targets));
   LetGoOfTexts(batch);
   return {};
+}
+
+Status Recorder::WriteTogether(const std::vector<Target*>& targets) {
+  std::atomic<size_t> next = 0;
+  const auto write_some = [&]() -> Status {
+    for (size_t i = next++; i < targets.size(); i = next++) {
+      const Result<std::unique_ptr<File>> written = WriteFile(*targets[i]);
+      if (written.ok()) continue;
+      next = targets.size();  // for the others too
+      return written.error();
+    }
+    return {};
+  };
+  std::vector<std::shared_future<Status>> others;
+  for (const std::unique_ptr<Worker>& helper : helpers_) others.push_back(helper->Do(write_some));
+  Status status = write_some();
+  for (const std::shared_future<Status>& other : others) {
+    if (status.ok()) status = other.get();
+    other.wait();
+  }
+  return status;
 }
 
 // The files have the texts now. Their memory is used again before it has left the caches, which it
@@ -111,20 +141,38 @@ Status Recorder::Write(Batch& batch) {
   if (!options_.overlap) {
     KERF_RETURN_IF_ERROR(WriteMany(batch));
   } else {
-    // One thread writes, however many could: they would only wait for the folder and for each
-    // other's caches. Batches that wait for it hold their texts, so there are at most two.
+    // Batches that wait for the writer hold their texts, so there are at most two.
     if (begun_.size() > 2 && begun_[begun_.size() - 3]->written.valid()) {
       begun_[begun_.size() - 3]->written.wait();
     }
     batch.written = writer_.Do([&batch, this] { return WriteMany(batch); });
   }
-  batch.synced =
-      Later(syncer_, [this, lines = batch.lines_synced, written = batch.written]() -> Status {
-        if (written.valid()) KERF_RETURN_IF_ERROR(written.get());
-        // The lines before the files: a file that outlives a power failure then has its line.
-        KERF_RETURN_IF_ERROR(lines.get());
-        return fs_.SyncAll(options_.log_dir);
-      });
+  const ToSync own{++last_number_, batch.written, batch.lines_synced};
+  {
+    const std::lock_guard lock(sync_mu_);
+    to_sync_.push_back(own);
+  }
+  batch.synced = Later(syncer_, [this, own] { return SyncThrough(own); });
+  return {};
+}
+
+// Brings one batch to the device, and with it those after it that are written by now.
+Status Recorder::SyncThrough(const ToSync& own) {
+  if (own.written.valid()) KERF_RETURN_IF_ERROR(own.written.get());
+  // The lines before the files: a file that outlives a power failure then has its line.
+  KERF_RETURN_IF_ERROR(own.lines_synced.get());
+  if (synced_through_ >= own.number) return {};
+  int64_t last = own.number;
+  {
+    const std::lock_guard lock(sync_mu_);
+    while (!to_sync_.empty() && to_sync_.front().number <= own.number) to_sync_.pop_front();
+    for (const ToSync& later : to_sync_) {
+      if (!WentWell(later.written) || !WentWell(later.lines_synced)) break;
+      last = later.number;
+    }
+  }
+  KERF_RETURN_IF_ERROR(fs_.SyncAll(options_.log_dir));
+  synced_through_ = last;
   return {};
 }
 
