@@ -27,17 +27,20 @@ void KeepMemory() {
 #endif
 }
 
-struct Threads {
+// How a stream uses a machine. docs/measurements.md has what was tried.
+struct Sizes {
   size_t hashers;
   size_t writers;
+  size_t batch_bytes;
 };
 
 // Reading, writing and syncing have a thread each. Without a processor of their own more would only
 // take turns with these, and two that write wait for each other where something else could be done.
-Threads ThreadsFor(unsigned processors) {
-  if (processors >= 8) return {.hashers = 2, .writers = 2};
-  if (processors >= 4) return {.hashers = 1, .writers = 1};
-  return {.hashers = 0, .writers = 1};
+Sizes SizesFor(unsigned processors) {
+  constexpr size_t kMegabyte = size_t{1} << 20;
+  if (processors >= 8) return {.hashers = 2, .writers = 2, .batch_bytes = 8 * kMegabyte};
+  if (processors >= 4) return {.hashers = 1, .writers = 1, .batch_bytes = 4 * kMegabyte};
+  return {.hashers = 0, .writers = 1, .batch_bytes = 4 * kMegabyte};
 }
 
 Result<int> RunTraceAppend(const Args& args, Context& context) {
@@ -47,7 +50,7 @@ Result<int> RunTraceAppend(const Args& args, Context& context) {
   for (const std::string& pattern : args.All("--redact")) {
     KERF_RETURN_IF_ERROR(redactor.AddPattern(pattern));
   }
-  const Threads threads = ThreadsFor(std::thread::hardware_concurrency());
+  const Sizes sizes = SizesFor(std::thread::hardware_concurrency());
   const std::unique_ptr<IdSource> ids = MakeRandomIds();
   KERF_ASSIGN_OR_RETURN(const std::unique_ptr<trace::Recorder> recorder,
                         trace::Recorder::Open(context.fs, context.clock, *ids,
@@ -55,12 +58,13 @@ Result<int> RunTraceAppend(const Args& args, Context& context) {
                                                .names = *trace::ParseNames(args.Get("--names")),
                                                .owner = TraceOwner(context.clock),
                                                .overlap = true,
-                                               .writers = threads.writers}));
+                                               .writers = sizes.writers}));
   const trace::AppendStreamOptions options{.durability = args.Get("--durability") == "batch"
                                                              ? trace::Durability::kBatch
                                                              : trace::Durability::kStep,
                                            .input_fd = context.stdin_fd,
-                                           .hashers = threads.hashers};
+                                           .hashers = sizes.hashers,
+                                           .batch_bytes = sizes.batch_bytes};
   const trace::AppendSummary summary =
       trace::RunAppendStream(*recorder, redactor, options, [&](std::string_view lines) {
         context.out.Data(lines);

@@ -23,10 +23,8 @@ namespace kerf::trace {
 namespace {
 
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
-// for it is rare. Larger ones would fall out of the caches before they are written.
+// for it is rare.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
-constexpr size_t kMaxBatchBytes = size_t{4} << 20;
-constexpr size_t kMaxQueueBytes = size_t{4} << 20;
 // Batches whose answers wait for the device; more bring nothing.
 constexpr size_t kMaxBatchesOnTheWay = 8;
 constexpr auto kLookAgain = std::chrono::milliseconds(2);
@@ -56,12 +54,12 @@ class ItemQueue {
   enum class Why { kItems, kLastItems, kSlow, kPause, kEnd };
 
   // `hashes_elsewhere`: another thread hashes the items that come.
-  ItemQueue(bool batches, bool hashes_elsewhere)
-      : batches_(batches), hashes_elsewhere_(hashes_elsewhere) {}
+  ItemQueue(bool batches, size_t max_batch_bytes, bool hashes_elsewhere)
+      : batches_(batches), max_bytes_(max_batch_bytes), hashes_elsewhere_(hashes_elsewhere) {}
 
   void Push(Item item) {
     std::unique_lock lock(mu_);
-    has_room_.wait(lock, [&] { return bytes_ < kMaxQueueBytes || stopped_; });
+    has_room_.wait(lock, [&] { return bytes_ < max_bytes_ || stopped_; });
     bytes_ += item.bytes;
     paused_ = false;
     items_.push_back(std::move(item));
@@ -137,7 +135,7 @@ class ItemQueue {
                                                    : Why::kItems;
     hashed_ -= std::min(hashed_, taken.size());
     if (items_.empty()) batch_ready_ = false;
-    batch_bytes_ = std::min(batch_bytes_ * 2, kMaxBatchBytes);
+    batch_bytes_ = std::min(batch_bytes_ * 2, max_bytes_);
     has_room_.notify_one();
     lock.unlock();
     FinishHashing(taken);
@@ -160,6 +158,7 @@ class ItemQueue {
   }
 
   const bool batches_;
+  const size_t max_bytes_;  // of a batch, and of what waits here
   const bool hashes_elsewhere_;
   std::mutex mu_;
   std::condition_variable has_items_;
@@ -168,7 +167,7 @@ class ItemQueue {
   std::deque<Item> items_;
   size_t hashed_ = 0;  // items at the front that the taking side has hashed
   size_t bytes_ = 0;
-  size_t batch_bytes_ = kFirstBatchBytes;
+  size_t batch_bytes_ = std::min(kFirstBatchBytes, max_bytes_);
   bool batch_ready_ = false;
   bool paused_ = false;  // the sender waits, perhaps for an answer
   bool closed_ = false;
@@ -401,7 +400,7 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
   AppendSummary summary;
   const bool batch = options.durability == Durability::kBatch;
   const size_t hasher_count = batch ? options.hashers : 0;
-  ItemQueue queue(batch, hasher_count > 0);
+  ItemQueue queue(batch, options.batch_bytes, hasher_count > 0);
   std::vector<std::unique_ptr<Worker>> hashers;  // what they work on is in the queue
   while (hashers.size() < hasher_count) hashers.push_back(std::make_unique<Worker>());
   InputReader reader(options.input_fd, recorder.names(), redactor, queue, hashers);

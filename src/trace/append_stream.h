@@ -21,8 +21,11 @@ enum class Durability { kStep, kBatch };
 struct AppendStreamOptions {
   Durability durability = Durability::kStep;
   int input_fd = 0;
-  // Threads that only hash, for batches.
+  // For batches. Threads that only hash.
   size_t hashers = 0;
+  // Larger ones leave the device less time to wait, but fall out of the caches before they are
+  // written.
+  size_t batch_bytes = size_t{4} << 20;
 };
 
 struct AppendSummary {

@@ -16,13 +16,13 @@
 namespace kerf::trace {
 namespace {
 
-// Threads of each kind; none hash where none are to spare.
-struct Threads {
+struct Sizes {
   size_t hashers;
   size_t writers;
+  size_t batch_bytes;
 };
 
-class AppendStream : public testing::TestWithParam<Threads> {
+class AppendStream : public testing::TestWithParam<Sizes> {
  protected:
   // Gives `input` in a pipe; the answers, line by line.
   std::vector<std::string> Run(const std::string& input, Durability durability) {
@@ -42,14 +42,17 @@ class AppendStream : public testing::TestWithParam<Threads> {
           Recorder::Open(disk_.fs, disk_.clock, disk_.ids,
                          {.log_dir = "/logs", .overlap = true, .writers = GetParam().writers});
       EXPECT_TRUE(recorder.ok());
-      summary_ = RunAppendStream(
-          **recorder, Redactor(),
-          {.durability = durability, .input_fd = fds[0], .hashers = GetParam().hashers},
-          [&](std::string_view lines) -> Status {
-            if (answers.size() > most_answers_) return IoError("nobody reads the answers");
-            answers += lines;
-            return {};
-          });
+      summary_ = RunAppendStream(**recorder, Redactor(),
+                                 {.durability = durability,
+                                  .input_fd = fds[0],
+                                  .hashers = GetParam().hashers,
+                                  .batch_bytes = GetParam().batch_bytes},
+                                 [&](std::string_view lines) -> Status {
+                                   if (answers.size() > most_answers_)
+                                     return IoError("nobody reads the answers");
+                                   answers += lines;
+                                   return {};
+                                 });
     }
     ::close(fds[0]);  // before join: the writer may wait for somebody who reads
     writing.join();
@@ -135,10 +138,12 @@ TEST_P(AppendStream, EndsWhenNobodyTakesTheAnswers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, AppendStream,
-                         testing::Values(Threads{0, 1}, Threads{1, 1}, Threads{2, 3}),
+                         testing::Values(Sizes{0, 1, 4 << 20}, Sizes{1, 1, 1 << 20},
+                                         Sizes{2, 3, 2 << 20}, Sizes{2, 2, 1}),
                          [](const auto& test) {
                            return "Hashers" + std::to_string(test.param.hashers) + "Writers" +
-                                  std::to_string(test.param.writers);
+                                  std::to_string(test.param.writers) + "Bytes" +
+                                  std::to_string(test.param.batch_bytes);
                          });
 
 }  // namespace
