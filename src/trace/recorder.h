@@ -127,7 +127,6 @@ class Recorder {
   void SyncLines(Batch& batch);
   void AppendCommits(Batch& batch);
   void SyncCommits(Batch& batch);
-  [[nodiscard]] std::launch Policy() const;
   // In a thread if there may be one, else when somebody asks for the result.
   std::shared_future<Status> Later(Worker& worker, std::function<Status()> job);
   Status MakeFolders(Batch& batch);
@@ -157,7 +156,9 @@ class Recorder {
   std::deque<ToSync> to_sync_;  // guarded by sync_mu_
   int64_t last_number_ = 0;
   int64_t synced_through_ = 0;  // for whoever syncs only: one at a time
-  // For large batches: files, journals, and the whole file system. What they work on is above.
+  // For small batches: one file each. What they work on is above, or waits for them.
+  std::vector<std::unique_ptr<Worker>> few_syncers_;
+  // For large ones: files, journals, and the whole file system.
   std::vector<std::unique_ptr<Worker>> helpers_;  // of the writer
   Worker writer_;
   Worker line_syncer_;

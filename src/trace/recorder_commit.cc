@@ -15,6 +15,8 @@ namespace {
 // Up to this many files are synced one by one; beyond it one sync of the whole file system is
 // cheaper.
 constexpr size_t kFewFiles = 32;
+// Threads for that; a record has three files and a folder.
+constexpr size_t kMaxFewSyncers = 8;
 
 // Whether the result is there, or no thread was asked for it and the one who wants it makes it.
 bool IsReady(const std::shared_future<Status>& future) {
@@ -193,10 +195,6 @@ void Recorder::SyncLines(Batch& batch) {
   if (takes_along) first->commits_synced = batch.lines_synced;
 }
 
-std::launch Recorder::Policy() const {
-  return options_.overlap ? std::launch::async : std::launch::deferred;
-}
-
 std::shared_future<Status> Recorder::Later(Worker& worker, std::function<Status()> job) {
   if (options_.overlap) return worker.Do(std::move(job));
   return std::async(std::launch::deferred, std::move(job)).share();
@@ -223,18 +221,20 @@ Status Recorder::SyncFiles(Batch& batch) {
   KERF_RETURN_IF_ERROR(SyncJournals(JournalsOf(batch)));
   // Side by side where threads are allowed: the device then empties its cache once for all of them,
   // not once for each.
-  const auto policy = Policy();
-  std::vector<std::future<Status>> syncs;
+  std::vector<std::shared_future<Status>> syncs;
+  const auto sync = [&](std::function<Status()> job) {
+    if (few_syncers_.size() < kMaxFewSyncers) few_syncers_.push_back(std::make_unique<Worker>());
+    syncs.push_back(Later(*few_syncers_[syncs.size() % kMaxFewSyncers], std::move(job)));
+  };
   for (const std::unique_ptr<File>& file : batch.open) {
-    syncs.push_back(std::async(policy, [&file] { return file->Sync(); }));
+    sync([&file] { return file->Sync(); });
   }
   for (const std::string& folder : batch.folders) {
-    syncs.push_back(std::async(policy, [this, &folder] { return fs_.SyncDir(folder); }));
+    sync([this, &folder] { return fs_.SyncDir(folder); });
   }
   Status synced;
-  for (std::future<Status>& sync : syncs) {
-    Status one = sync.get();
-    if (synced.ok()) synced = std::move(one);
+  for (const std::shared_future<Status>& one : syncs) {
+    if (const Status status = one.get(); synced.ok()) synced = status;
   }
   batch.open.clear();
   return synced;
