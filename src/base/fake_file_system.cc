@@ -42,6 +42,7 @@ struct FakeFileSystem::Disk {
   int64_t now_ns = 0;
   int calls = 0;
   int fail_from_call = std::numeric_limits<int>::max();
+  int fail_to_call = std::numeric_limits<int>::max();
   int fail_errno = 0;
   bool crashing = false;
   uint64_t write_budget = std::numeric_limits<uint64_t>::max();
@@ -78,7 +79,7 @@ struct FakeFileSystem::Disk {
 
   // Every mutating call passes here first.
   Status CountCall(const std::string& operation, const std::string& path) {
-    if (++calls < fail_from_call) return {};
+    if (++calls < fail_from_call || calls > fail_to_call) return {};
     if (crashing) return IoError("cannot " + operation + " " + path + ": the machine has crashed");
     return ErrnoError(operation, path, fail_errno);
   }
@@ -109,6 +110,7 @@ struct FakeFileSystem::Disk {
 
   void ClearFaults() {
     fail_from_call = std::numeric_limits<int>::max();
+    fail_to_call = std::numeric_limits<int>::max();
     crashing = false;
     write_budget = std::numeric_limits<uint64_t>::max();
   }
@@ -273,6 +275,12 @@ void FakeFileSystem::FailAfter(int n, int error_number) {
   disk_->fail_errno = error_number;
 }
 
+void FakeFileSystem::FailOnce(int n, int error_number) {
+  FailAfter(n, error_number);
+  const std::lock_guard hold(disk_->mu);
+  disk_->fail_to_call = disk_->fail_from_call;
+}
+
 void FakeFileSystem::FailWriteAfterBytes(uint64_t bytes, int error_number) {
   const std::lock_guard hold(disk_->mu);
   disk_->write_budget = bytes;
@@ -429,6 +437,19 @@ Status FakeFileSystem::SyncDir(const std::string& dir) {
   if (node->kind != FileKind::kDirectory) return ErrnoError("open directory", dir, ENOTDIR);
   node->synced_entries = node->entries;
   return {};
+}
+
+Result<std::unique_ptr<SyncPoint>> FakeFileSystem::OpenSyncPoint(const std::string& path) {
+  class FakeSyncPoint : public SyncPoint {
+   public:
+    FakeSyncPoint(FakeFileSystem& fs, std::string path) : fs_(fs), path_(std::move(path)) {}
+    Status Sync() override { return fs_.SyncAll(path_); }
+
+   private:
+    FakeFileSystem& fs_;
+    std::string path_;
+  };
+  return std::unique_ptr<SyncPoint>(std::make_unique<FakeSyncPoint>(*this, path));
 }
 
 Status FakeFileSystem::SyncAll(const std::string& path) {

@@ -44,6 +44,8 @@ class FakeFileSystem : public FileSystem {
   // The n-th mutating call from now (1 is the next) and all later ones fail with `error_number`,
   // without effect.
   void FailAfter(int n, int error_number);
+  // Only the n-th call fails.
+  void FailOnce(int n, int error_number);
   // Writes succeed for `bytes` more bytes; the one that goes beyond writes what fits and fails,
   // like a full disk.
   void FailWriteAfterBytes(uint64_t bytes, int error_number);
@@ -67,7 +69,9 @@ class FakeFileSystem : public FileSystem {
   // The fake has no users: only whether the path exists is checked.
   Status SetMode(const std::string& path, int mode) override;
   Status SyncDir(const std::string& dir) override;
-  Status SyncAll(const std::string& path) override;
+  Result<std::unique_ptr<SyncPoint>> OpenSyncPoint(const std::string& path) override;
+  // What a sync point does.
+  virtual Status SyncAll(const std::string& path);
   Result<std::unique_ptr<FileLock>> TryLock(const std::string& path,
                                             const std::string& owner) override;
 

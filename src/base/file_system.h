@@ -59,13 +59,24 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
+// Waits for a whole file system. It tells of data that could not be written since it was opened,
+// also when another one was told first; so everybody who waits has one of his own, opened before
+// what he waits for is written.
+class SyncPoint {
+ public:
+  virtual ~SyncPoint() = default;
+  // Everything written so far is on the device when this returns. Costs one wait however many files
+  // were written, but also waits for other programs' data.
+  virtual Status Sync() = 0;
+};
+
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
 
   virtual Status CreateDirs(const std::string& path) = 0;
   // Creates one folder durably; success when it is there already and is a real folder, not a link
-  // to one.
+  // to one. Its name is on the device then too: whoever made it may have ended before that.
   virtual Status CreateDir(const std::string& path) = 0;
   // Fails when the file exists.
   virtual Result<std::unique_ptr<File>> OpenNew(const std::string& path) = 0;
@@ -84,10 +95,8 @@ class FileSystem {
   // The permission bits, whatever the process's mask says. Of a link's target when it is one.
   virtual Status SetMode(const std::string& path, int mode) = 0;
   virtual Status SyncDir(const std::string& dir) = 0;
-  // Everything written so far to the file system that holds `path` is on the device when this
-  // returns. Costs one wait however many files were written, but also waits for other programs'
-  // data.
-  virtual Status SyncAll(const std::string& path) = 0;
+  // Of the file system that holds `path`.
+  virtual Result<std::unique_ptr<SyncPoint>> OpenSyncPoint(const std::string& path) = 0;
   // Takes the lock at once or fails with kUnavailable and the text the present holder left. `owner`
   // is that text for us.
   virtual Result<std::unique_ptr<FileLock>> TryLock(const std::string& path,

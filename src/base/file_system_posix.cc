@@ -145,6 +145,22 @@ class PosixFileLock : public FileLock {
   const std::string path_;
 };
 
+class PosixSyncPoint : public SyncPoint {
+ public:
+  PosixSyncPoint(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
+  Status Sync() override {
+    if (::syncfs(fd_.get()) != 0) {
+      return ErrnoError("sync the file system of", path_, errno);
+    }
+    return {};
+  }
+
+ private:
+  Descriptor fd_;
+  std::string path_;
+};
+
 class PosixFileSystem : public FileSystem {
  public:
   Status CreateDirs(const std::string& path) override {
@@ -179,7 +195,7 @@ class PosixFileSystem : public FileSystem {
     if (!S_ISDIR(info.st_mode)) {
       return InvalidInput(path + " exists and is not a directory");
     }
-    return {};
+    return SyncDir(ParentPath(path));
   }
 
   Result<std::unique_ptr<File>> OpenNew(const std::string& path) override {
@@ -281,15 +297,12 @@ class PosixFileSystem : public FileSystem {
     return {};
   }
 
-  Status SyncAll(const std::string& path) override {
-    const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!fd.valid()) {
+  Result<std::unique_ptr<SyncPoint>> OpenSyncPoint(const std::string& path) override {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
       return ErrnoError("open", path, errno);
     }
-    if (::syncfs(fd.get()) != 0) {
-      return ErrnoError("sync the file system of", path, errno);
-    }
-    return {};
+    return std::unique_ptr<SyncPoint>(std::make_unique<PosixSyncPoint>(fd, path));
   }
 
   Result<std::unique_ptr<FileLock>> TryLock(const std::string& path,

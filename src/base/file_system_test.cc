@@ -69,7 +69,7 @@ TEST_F(PosixFileSystemTest, AppendsTruncatesAndSyncs) {
   ASSERT_TRUE(file->Write("!").ok());
   EXPECT_EQ(*fs_->ReadFile(In("f")), "onet!");
   EXPECT_TRUE(fs_->SyncDir(dir_).ok());
-  EXPECT_TRUE(fs_->SyncAll(dir_).ok());
+  EXPECT_TRUE(fs_->OpenSyncPoint(dir_).value()->Sync().ok());
 }
 
 TEST_F(PosixFileSystemTest, OpenNewRefusesWhatIsThere) {

@@ -1,11 +1,14 @@
 #include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/ids.h"
 #include "base/subprocess.h"
+#include "cli/interrupt.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/trace_owner.h"
@@ -43,6 +46,22 @@ Sizes SizesFor(unsigned processors) {
   return {.hashers = 0, .writers = 1, .batch_bytes = 4 * kMegabyte};
 }
 
+// As many as there may be: every operator and every task hold one.
+size_t RaiseDescriptorLimit() {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 256;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65536);
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+  (void)::getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+size_t MaxOpenTasks(size_t descriptors) {
+  constexpr size_t kOthers = 64;  // files being written and synced, and everything else
+  constexpr size_t kMost = 200;
+  return descriptors < kOthers + 8 ? 4 : std::min(kMost, (descriptors - kOthers) / 2);
+}
+
 Result<int> RunTraceAppend(const Args& args, Context& context) {
   KeepMemory();
   trace::Redactor redactor;
@@ -52,17 +71,21 @@ Result<int> RunTraceAppend(const Args& args, Context& context) {
   }
   const Sizes sizes = SizesFor(std::thread::hardware_concurrency());
   const std::unique_ptr<IdSource> ids = MakeRandomIds();
-  KERF_ASSIGN_OR_RETURN(const std::unique_ptr<trace::Recorder> recorder,
-                        trace::Recorder::Open(context.fs, context.clock, *ids,
-                                              {.log_dir = args.Get("--log-dir"),
-                                               .names = *trace::ParseNames(args.Get("--names")),
-                                               .owner = TraceOwner(context.clock),
-                                               .overlap = true,
-                                               .writers = sizes.writers}));
+  KERF_ASSIGN_OR_RETURN(
+      const std::unique_ptr<trace::Recorder> recorder,
+      trace::Recorder::Open(context.fs, context.clock, *ids,
+                            {.log_dir = args.Get("--log-dir"),
+                             .names = *trace::ParseNames(args.Get("--names")),
+                             .owner = TraceOwner(context.clock),
+                             .max_open_tasks = MaxOpenTasks(RaiseDescriptorLimit()),
+                             .overlap = true,
+                             .writers = sizes.writers}));
+  const InterruptWatch watch;
   const trace::AppendStreamOptions options{.durability = args.Get("--durability") == "batch"
                                                              ? trace::Durability::kBatch
                                                              : trace::Durability::kStep,
                                            .input_fd = context.stdin_fd,
+                                           .stop = [&] { return watch.interrupted(); },
                                            .hashers = sizes.hashers,
                                            .batch_bytes = sizes.batch_bytes};
   const trace::AppendSummary summary =
@@ -75,9 +98,12 @@ Result<int> RunTraceAppend(const Args& args, Context& context) {
     context.out.Note("kerf: " + std::to_string(summary.recorded) + " records stored, " +
                      std::to_string(summary.refused) +
                      " refused (see the lines with \"ok\":false)");
-    return kExitNegative;
   }
-  return kExitDone;
+  if (watch.interrupted()) {
+    context.out.Note("kerf: stopped; what was read before that is recorded and answered");
+    return kExitInterrupted;
+  }
+  return summary.refused > 0 ? kExitNegative : kExitDone;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/ids.h"
@@ -22,12 +23,22 @@ Json AsJson(const trace::Finding& finding) {
           {"detail", finding.detail}};
 }
 
+// Of notes a few of each kind: a stream that was killed leaves one for every step on its way.
+constexpr int kMostNotes = 10;
+
 void PrintFindings(Output& out, const std::vector<trace::Finding>& findings) {
+  std::map<std::string, int> notes;
   for (const trace::Finding& finding : findings) {
+    if (!finding.damage && ++notes[finding.what] > kMostNotes) continue;
     const std::string label = out.Styled(finding.damage ? "damage" : "note  ",
                                          finding.damage ? Style::kBad : Style::kDim);
     out.Data(
         fmt::format("{}  {}: {}\n", label, Printable(finding.path), Printable(finding.detail)));
+  }
+  for (const auto& [what, count] : notes) {
+    if (count <= kMostNotes) continue;
+    out.Data(fmt::format("{}  {} more notes of this kind: {} (--json has all)\n",
+                         out.Styled("note  ", Style::kDim), count - kMostNotes, what));
   }
 }
 

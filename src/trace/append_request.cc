@@ -74,7 +74,7 @@ class RequestReader {
     if (!action.has_value()) {
       return InvalidInput("action_type \"" + word +
                           "\" is none of DO_DESIGNER, FIX_DESIGNER, DO_CODER, FIX_CODER, "
-                          "DO_CODER_DIRECT, VERIFY, EXIT");
+                          "DO_CODER_DIRECT, VERIFY");
     }
     request_.input.action = *action;
     has_action_ = true;
@@ -85,7 +85,9 @@ class RequestReader {
   Status ReadName(const std::string& key, std::string& out) {
     if (reader_.Peek() == JsonType::kNumber) {
       int64_t number = 0;
-      if (!reader_.ReadInt(number)) return Malformed(key);
+      if (!reader_.ReadInt(number)) {
+        return InvalidInput("\"" + key + "\" must be a string or a whole number");
+      }
       out = std::to_string(number);
       return {};
     }

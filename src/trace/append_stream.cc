@@ -25,6 +25,8 @@ namespace {
 // The first batches are small, so that the disk has work soon; later ones large, so that waiting
 // for it is rare.
 constexpr size_t kFirstBatchBytes = size_t{256} << 10;
+// Small records need more memory for their journal lines and file names than for their texts.
+constexpr size_t kMaxBatchItems = 2048;
 // Batches whose answers wait for the device; more bring nothing.
 constexpr size_t kMaxBatchesOnTheWay = 8;
 constexpr auto kLookAgain = std::chrono::milliseconds(2);
@@ -59,7 +61,7 @@ class ItemQueue {
 
   void Push(Item item) {
     std::unique_lock lock(mu_);
-    has_room_.wait(lock, [&] { return bytes_ < max_bytes_ || stopped_; });
+    has_room_.wait(lock, [&] { return !IsFull(max_bytes_) || stopped_; });
     bytes_ += item.bytes;
     paused_ = false;
     items_.push_back(std::move(item));
@@ -124,7 +126,8 @@ class ItemQueue {
     }
     std::vector<Item> taken;
     size_t bytes = 0;
-    while (!items_.empty() && (taken.empty() || (batches_ && bytes < batch_bytes_))) {
+    while (!items_.empty() &&
+           (taken.empty() || (batches_ && bytes < batch_bytes_ && taken.size() < kMaxBatchItems))) {
       bytes += items_.front().bytes;
       taken.push_back(std::move(items_.front()));
       items_.pop_front();
@@ -144,7 +147,10 @@ class ItemQueue {
 
  private:
   [[nodiscard]] bool IsReady() const {
-    return closed_ || (batches_ ? batch_ready_ || bytes_ >= batch_bytes_ : !items_.empty());
+    return closed_ || (batches_ ? batch_ready_ || IsFull(batch_bytes_) : !items_.empty());
+  }
+  [[nodiscard]] bool IsFull(size_t max_bytes) const {
+    return bytes_ >= max_bytes || items_.size() >= kMaxBatchItems;
   }
 
   static void FinishHashing(std::vector<Item>& items) {
@@ -177,9 +183,10 @@ class ItemQueue {
 class InputReader {
  public:
   // Without hashers the two sides of the queue hash.
-  InputReader(int fd, Names names, const Redactor& redactor, ItemQueue& queue,
-              std::vector<std::unique_ptr<Worker>>& hashers)
-      : fd_(fd),
+  InputReader(const AppendStreamOptions& options, Names names, const Redactor& redactor,
+              ItemQueue& queue, std::vector<std::unique_ptr<Worker>>& hashers)
+      : fd_(options.input_fd),
+        stop_(options.stop),
         wake_fd_(::eventfd(0, EFD_CLOEXEC)),
         names_(names),
         redactor_(redactor),
@@ -191,7 +198,7 @@ class InputReader {
 
   // Runs in its own thread until the end of the input.
   void Run() {
-    while (WaitForInput(-1) && !queue_.stopped() && ReadMore()) {
+    while (WaitForMore() && !queue_.stopped() && ReadMore()) {
       TakeLines(/*at_end=*/false);
       if (!WaitForInput(0)) queue_.Flush();
       if (lines_.pending() > kMaxLine) {
@@ -200,7 +207,7 @@ class InputReader {
         break;
       }
     }
-    if (status_.ok()) TakeLines(/*at_end=*/true);
+    if (status_.ok() && !IsToStop()) TakeLines(/*at_end=*/true);
     queue_.Close();
   }
 
@@ -221,6 +228,17 @@ class InputReader {
     return more.ok() && *more;
   }
 
+  [[nodiscard]] bool IsToStop() const { return stop_ && stop_(); }
+
+  // False when nothing more is to be read.
+  [[nodiscard]] bool WaitForMore() const {
+    constexpr int kAskAgainMs = 100;
+    while (!queue_.stopped() && !IsToStop()) {
+      if (WaitForInput(stop_ ? kAskAgainMs : -1)) return true;
+    }
+    return false;
+  }
+
   // True when a read would return at once (data, end or error); false after the time-out or Stop().
   [[nodiscard]] bool WaitForInput(int timeout_ms) const {
     pollfd fds[] = {{fd_, POLLIN, 0}, {wake_fd_, POLLIN, 0}};
@@ -239,12 +257,12 @@ class InputReader {
   void TakeLine(std::span<char> line) {
     ++line_number_;
     const auto text = [&] { return std::string_view(line.data(), line.size()); };
-    if (text().ends_with('\r')) line = line.first(line.size() - 1);
-    if (text().find_first_not_of(" \t") == std::string_view::npos) return;
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
     if (line_number_ == 1 && text().starts_with(kByteOrderMark)) {
       line = line.subspan(kByteOrderMark.size());
     }
+    if (text().ends_with('\r')) line = line.first(line.size() - 1);
+    if (text().find_first_not_of(" \t") == std::string_view::npos) return;
     Item item{line_number_, line.size(), Prepare(line)};
     if (!item.submission.ok()) {  // the message may quote the line
       Error error = item.submission.error();
@@ -292,6 +310,7 @@ class InputReader {
   }
 
   const int fd_;
+  const std::function<bool()> stop_;
   const int wake_fd_;
   const Names names_;
   const Redactor& redactor_;
@@ -403,7 +422,7 @@ AppendSummary RunAppendStream(Recorder& recorder, const Redactor& redactor,
   ItemQueue queue(batch, options.batch_bytes, hasher_count > 0);
   std::vector<std::unique_ptr<Worker>> hashers;  // what they work on is in the queue
   while (hashers.size() < hasher_count) hashers.push_back(std::make_unique<Worker>());
-  InputReader reader(options.input_fd, recorder.names(), redactor, queue, hashers);
+  InputReader reader(options, recorder.names(), redactor, queue, hashers);
   std::thread reading([&] { reader.Run(); });
   Committer committer(recorder, summary);
   for (ItemQueue::Why why = ItemQueue::Why::kItems;

@@ -21,6 +21,9 @@ enum class Durability { kStep, kBatch };
 struct AppendStreamOptions {
   Durability durability = Durability::kStep;
   int input_fd = 0;
+  // Asked now and then, from another thread. Once true nothing more is read, and what was read is
+  // recorded and answered; a line that has no end yet is not.
+  std::function<bool()> stop;
   // For batches. Threads that only hash.
   size_t hashers = 0;
   // Larger ones leave the device less time to wait, but fall out of the caches before they are

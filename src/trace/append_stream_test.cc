@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <string>
 #include <thread>
@@ -34,7 +35,7 @@ class AppendStream : public testing::TestWithParam<Sizes> {
         if (n <= 0) break;
         at += static_cast<size_t>(n);
       }
-      ::close(fds[1]);
+      if (!stop_after_answers_) ::close(fds[1]);
     });
     std::string answers;
     {
@@ -45,17 +46,20 @@ class AppendStream : public testing::TestWithParam<Sizes> {
       summary_ = RunAppendStream(**recorder, Redactor(),
                                  {.durability = durability,
                                   .input_fd = fds[0],
+                                  .stop = [&] { return stop_after_answers_ && answered_.load(); },
                                   .hashers = GetParam().hashers,
                                   .batch_bytes = GetParam().batch_bytes},
                                  [&](std::string_view lines) -> Status {
                                    if (answers.size() > most_answers_)
                                      return IoError("nobody reads the answers");
                                    answers += lines;
+                                   answered_ = true;
                                    return {};
                                  });
     }
     ::close(fds[0]);  // before join: the writer may wait for somebody who reads
     writing.join();
+    if (stop_after_answers_) ::close(fds[1]);
     std::vector<std::string> lines;
     for (size_t at = 0; at < answers.size();) {
       const size_t end = answers.find('\n', at);
@@ -68,6 +72,8 @@ class AppendStream : public testing::TestWithParam<Sizes> {
   FakeDisk disk_;
   AppendSummary summary_;
   size_t most_answers_ = std::string::npos;
+  bool stop_after_answers_ = false;
+  std::atomic<bool> answered_ = false;
 };
 
 // Differs from its neighbours, and long enough that several batches are on their way at once.
@@ -126,6 +132,38 @@ TEST_P(AppendStream, AnswersComeInOrderBesideRefusals) {
       EXPECT_EQ(answers[i].substr(0, wanted.size()), wanted);
     }
   }
+}
+
+TEST_P(AppendStream, ManySmallRecords) {
+  const int steps = GetParam().batch_bytes == 1 ? 200 : 20000;
+  std::string input = "\xEF\xBB\xBF\r\n";  // a line with nothing but the mark of an editor
+  for (int i = 0; i < steps; ++i) {
+    input += R"({"kind":"verifier","op_name":"relu","task_id":"0","verify_res":"True"})";
+    input += '\n';
+  }
+  const std::vector<std::string> answers = Run(input, Durability::kBatch);
+  EXPECT_EQ(summary_.recorded, steps);
+  EXPECT_EQ(summary_.refused, 0);
+  ASSERT_EQ(answers.size(), static_cast<size_t>(steps));
+  EXPECT_NE(answers.back().find("\"step\":" + std::to_string(steps) + ","), std::string::npos);
+}
+
+TEST_P(AppendStream, StoppedItRecordsWhatItHasRead) {
+  std::string input;
+  for (int i = 0; i < 600; ++i) input += LineOf(i);
+  input.resize(input.size() - 100);  // the last line is not finished
+  stop_after_answers_ = true;
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  const std::vector<std::string> answers = Run(input, Durability::kBatch);
+  EXPECT_TRUE(summary_.status.ok());
+  EXPECT_EQ(summary_.refused, 0);
+  EXPECT_GT(summary_.recorded, 0);
+  EXPECT_EQ(answers.size(), static_cast<size_t>(summary_.recorded));
+  size_t files = 0;
+  for (const auto& [name, content] : disk_.Files("/logs/relu")) {
+    files += static_cast<size_t>(name.find("_result.txt") != std::string::npos);
+  }
+  EXPECT_EQ(files, answers.size());
 }
 
 TEST_P(AppendStream, EndsWhenNobodyTakesTheAnswers) {

@@ -262,6 +262,27 @@ TEST_P(Survives, AFailureAtEveryCallThatGoesAway) {
   }
 }
 
+TEST_P(Survives, OneFailureAtEveryCall) {
+  for (int n = 1;; ++n) {
+    Ports ports;
+    Acked acked;
+    ports.fs.FailOnce(n, EIO);
+    (void)GetParam()(ports, acked);
+    const bool was_reached = ports.fs.mutating_calls() >= n;
+    ports.fs.ClearFaults();
+    const std::string where = "call " + std::to_string(n) + " failed";
+    ExpectNothingLost(ports, acked, where);
+    std::map<std::string, int64_t> last;
+    for (const Recorded& one : acked) {
+      int64_t& step = last[one.op + " " + one.task];
+      EXPECT_GE(one.step, step) << where << ": records changed places";
+      step = one.step;
+    }
+    if (!was_reached) break;
+    ASSERT_LT(n, 2000);
+  }
+}
+
 TEST_P(Survives, AFullDiskAtEveryByte) {
   // Every byte of a run of one task would take minutes for the large one: primes reach all places.
   const uint64_t stride = GetParam() == RecordOneByOne ? 1 : 97;

@@ -146,11 +146,7 @@ Status Journal::ForgetAbandonedNames() {
 void Journal::ApplyRecord(JournalLine&& line) {
   TaskState& state = tasks_[line.step.task];
   const Step& step = line.step;
-  std::erase_if(state.uncommitted, [&](const JournalLine& other) {
-    const bool given_up = GivesUp(step, other.step);
-    if (given_up) given_up_batches_.insert(other.batch);
-    return given_up;
-  });
+  GiveUp(state, step);
   if (step.kind == RecordKind::kConductor) {
     int64_t& attempts = state.attempts[{step.step, step.check}];
     attempts = std::max(attempts, step.attempt);
@@ -159,7 +155,25 @@ void Journal::ApplyRecord(JournalLine&& line) {
   }
   for (const StepFile& file : step.files) known_files_.insert(Xxh3(file.name));
   open_batches_[line.batch].insert(step.task);
-  state.uncommitted.push_back(std::move(line));
+  std::vector<JournalLine>& open = state.uncommitted;
+  const bool goes_back = !open.empty() && step.step < open.back().step.step;
+  state.out_of_order = !open.empty() && (state.out_of_order || goes_back);
+  open.push_back(std::move(line));
+}
+
+// Takes out what the new record shows to be given up. Only steps from its own on can be; there may
+// be very many before it.
+void Journal::GiveUp(TaskState& state, const Step& step) {
+  std::vector<JournalLine>& open = state.uncommitted;
+  auto from = open.begin();
+  if (!state.out_of_order) {
+    from = open.end();
+    while (from != open.begin() && std::prev(from)->step.step >= step.step) --from;
+  }
+  const auto gone = std::stable_partition(
+      from, open.end(), [&](const JournalLine& other) { return !GivesUp(step, other.step); });
+  for (auto other = gone; other != open.end(); ++other) given_up_batches_.insert(other->batch);
+  open.erase(gone, open.end());
 }
 
 bool Journal::Abandon(const std::string& batch) {

@@ -48,6 +48,7 @@ struct TaskState {
   std::map<std::pair<int64_t, std::string>, int64_t> attempts;
   // Records whose batch has neither commit nor abandon, and that no later record replaced.
   std::vector<JournalLine> uncommitted;
+  bool out_of_order = false;  // their steps go down somewhere
 };
 
 // Not thread-safe; safe beside other processes.
@@ -89,6 +90,7 @@ class Journal {
   void Apply(JournalLine&& line);
   void ApplyRecord(JournalLine&& line);
   void ApplyAbandon(TaskState& state, const JournalLine& record);
+  void GiveUp(TaskState& state, const Step& step);
   // Makes `known_files_` anew after a late abandon.
   Status ForgetAbandonedNames();
   // Removes what a dead appender left without LF. The file must be locked.

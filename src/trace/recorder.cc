@@ -39,7 +39,19 @@ Result<std::unique_ptr<Recorder>> Recorder::Open(FileSystem& fs, Clock& clock, I
   const std::string own = JoinPath(options.log_dir, kPrivateFolder);
   KERF_RETURN_IF_ERROR(fs.CreateDir(own));
   KERF_RETURN_IF_ERROR(fs.CreateDir(JoinPath(own, "locks")));
-  return std::unique_ptr<Recorder>(new Recorder(fs, clock, ids, std::move(options)));
+  // Made by somebody who ended before its name was on the device? Where that may not be asked for,
+  // it is as good as it can be.
+  (void)fs.SyncDir(ParentPath(options.log_dir));
+  std::unique_ptr<Recorder> recorder(new Recorder(fs, clock, ids, std::move(options)));
+  KERF_ASSIGN_OR_RETURN(recorder->files_point_, fs.OpenSyncPoint(recorder->log_dir()));
+  KERF_ASSIGN_OR_RETURN(recorder->lines_point_, fs.OpenSyncPoint(recorder->log_dir()));
+  return recorder;
+}
+
+Error Recorder::WasRemoved(const std::string& folder) {
+  return NotFound(folder +
+                  " was removed or replaced while recording; nothing more is recorded there, start "
+                  "again with a new log directory");
 }
 
 Result<std::shared_ptr<Journal>> Recorder::OpenJournal(const std::string& op) {
@@ -88,10 +100,19 @@ Result<Recorder::Task*> Recorder::OpenTask(const std::string& op, const std::str
                        " is being recorded by " + lock.error().message +
                        "; wait for it or use another task id");
   }
+  if (!lock.ok() && lock.error().code == ErrorCode::kNotFound) return WasRemoved(options_.log_dir);
   if (!lock.ok()) return std::move(lock).error();
   opened.lock = std::move(*lock);
-  KERF_RETURN_IF_ERROR(fs_.CreateDir(opened.op_dir));
-  KERF_ASSIGN_OR_RETURN(opened.journal, OpenJournal(op));
+  if (!folders_made_.contains(opened.op_dir)) {
+    KERF_RETURN_IF_ERROR(fs_.CreateDir(opened.op_dir));
+    folders_made_.insert(opened.op_dir);
+  }
+  Result<std::shared_ptr<Journal>> journal = OpenJournal(op);
+  if (!journal.ok()) {
+    folders_made_.erase(opened.op_dir);  // perhaps it is gone
+    return std::move(journal).error();
+  }
+  opened.journal = std::move(*journal);
   KERF_ASSIGN_OR_RETURN(opened.recovery,
                         RecoverTask(fs_, ids_, *opened.journal, opened.op_dir, task));
   tasks_.push_front(std::move(opened));
@@ -180,6 +201,7 @@ void Recorder::TakeBack(Batch& batch) {
     one.can_be_tried_again = !batch.texts_are_in_files || TakeTextsBack(batch, i);
     for (const Target& target : one.files) {
       if (target.created) (void)fs_.Remove(target.path);
+      folders_made_.erase(target.folder);  // perhaps it is gone
     }
     if (journals.emplace(one.line.batch, one.task->journal.get()).second) {
       one.task->journal->Abandon(one.line.batch);
@@ -230,43 +252,114 @@ Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting, bool more) {
     batch->placed.push_back(std::move(placed).value());
   }
   const Status written = Write(*batch);
-  if (!written.ok()) TakeBackAll(*batch, written);
   begun_.push_back(batch.get());
+  if (!written.ok()) {
+    TakeBackAll(*batch, written);
+    SettleAll();
+  }
   return batch;
 }
 
 std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
-  KERF_CHECK(!begun_.empty() && begun_.front() == batch.get(), "batches are finished in order");
+  if (!batch->settled) {
+    KERF_CHECK(begun_.front() == batch.get(), "batches are finished in order");
+    SettleFirst();
+    // What was taken back with it gets its numbers before anything new does.
+    if (!begun_.empty() && !begun_.front()->status.ok()) SettleAll();
+  }
+  return std::move(batch->results);
+}
+
+void Recorder::SettleAll() {
+  while (!begun_.empty()) SettleFirst();
+}
+
+void Recorder::SettleFirst() {
+  Batch& batch = *begun_.front();
   begun_.pop_front();
-  if (batch->status.ok()) {
-    Commit(*batch);
-    const auto failed = std::find_if(batch->placed.begin(), batch->placed.end(),
+  batch.settled = true;
+  if (batch.status.ok()) {
+    Commit(batch);
+    const auto failed = std::find_if(batch.placed.begin(), batch.placed.end(),
                                      [](const Placed& one) { return one.taken_back; });
-    if (failed != batch->placed.end()) {
+    if (failed != batch.placed.end()) {
       // Later batches carry step numbers that follow ours: they go first, newest first.
       for (auto later = begun_.rbegin(); later != begun_.rend(); ++later) {
         if ((*later)->status.ok()) TakeBackAll(**later, failed->status);
         (*later)->collateral = true;
       }
-      TakeBack(*batch);
+      TakeBack(batch);
     }
   }
-  for (Placed& one : batch->placed) one.task->batches -= 1;
-  const bool is_single = batch->placed.size() == 1 && !batch->collateral;
-  for (size_t i = 0; i < batch->placed.size(); ++i) {
-    Placed& one = batch->placed[i];
-    Result<Recorded>& result = batch->results[batch->index_of[i]];
+  for (Placed& one : batch.placed) one.task->batches -= 1;
+  const bool is_single = batch.placed.size() == 1 && !batch.collateral;
+  std::vector<size_t> again;  // submissions to be tried once more
+  for (size_t i = 0; i < batch.placed.size(); ++i) {
+    Placed& one = batch.placed[i];
+    Result<Recorded>& result = batch.results[batch.index_of[i]];
     if (one.status.ok()) {
       result = std::move(one.recorded);
-    } else if (one.taken_back && one.can_be_tried_again &&
-               (!is_single || NameWasTaken(one.status))) {
-      // Find out which ones cannot be recorded by trying each alone.
-      result = RecordAlone(std::move(batch->submissions[batch->index_of[i]]));
     } else {
       result = one.status.error();
+      const bool has_a_chance = !is_single || NameWasTaken(one.status);
+      if (one.taken_back && one.can_be_tried_again && has_a_chance) {
+        again.push_back(batch.index_of[i]);
+      }
     }
   }
-  return std::move(batch->results);
+  RecordAgain(batch, again);
+}
+
+// All of them at once; then, to find out which ones cannot be recorded, the halves, in order.
+void Recorder::RecordAgain(Batch& batch, std::span<const size_t> which) {
+  if (which.empty()) return;
+  if (which.size() == 1) {
+    batch.results[which[0]] = RecordAlone(std::move(batch.submissions[which[0]]));
+    return;
+  }
+  const std::vector<size_t> rest = TryTogether(batch, which);
+  if (rest.size() < which.size()) return RecordAgain(batch, rest);
+  RecordAgain(batch, which.first(which.size() / 2));
+  RecordAgain(batch, which.subspan(which.size() / 2));
+}
+
+// Returns those that are as they were before and may be tried again; the others have a result.
+std::vector<size_t> Recorder::TryTogether(Batch& batch, std::span<const size_t> which) {
+  Batch trial;
+  std::vector<size_t> tried;  // of `which`, for each in trial.placed
+  for (const size_t index : which) {
+    trial.submissions.push_back(std::move(batch.submissions[index]));
+    Result<Placed> placed = Place(trial.submissions.back());
+    if (!placed.ok()) {
+      batch.results[index] = std::move(placed).error();
+      continue;
+    }
+    placed->task->batches += 1;
+    tried.push_back(index);
+    trial.index_of.push_back(trial.submissions.size() - 1);
+    trial.placed.push_back(std::move(placed).value());
+  }
+  const Status written = Write(trial);
+  if (written.ok()) {
+    Commit(trial);
+    TakeBack(trial);
+  } else {
+    TakeBackAll(trial, written);
+  }
+  std::vector<size_t> rest;
+  for (size_t i = 0; i < tried.size(); ++i) {
+    Placed& one = trial.placed[i];
+    one.task->batches -= 1;
+    if (one.status.ok()) {
+      batch.results[tried[i]] = std::move(one.recorded);
+      continue;
+    }
+    batch.results[tried[i]] = one.status.error();
+    if (!one.taken_back || !one.can_be_tried_again) continue;
+    batch.submissions[tried[i]] = std::move(trial.submissions[trial.index_of[i]]);
+    rest.push_back(tried[i]);
+  }
+  return rest;
 }
 
 Result<Recorded> Recorder::RecordAlone(Submission submission) {
@@ -275,6 +368,7 @@ Result<Recorded> Recorder::RecordAlone(Submission submission) {
   Result<Recorded> done = TryAlone(submission);
   if (done.ok() || !NameWasTaken(done.error())) return done;
   // Another program wrote a file of this task under our next step: take it in and go on after it.
+  // Nothing of the task is on its way now; what looks unfinished was left by somebody else.
   KERF_RETURN_IF_ERROR(task->journal->FindUnjournaled());
   KERF_RETURN_IF_ERROR(RecoverTask(fs_, ids_, *task->journal, task->op_dir, task->task));
   return TryAlone(submission);

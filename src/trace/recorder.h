@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -121,6 +122,13 @@ class Recorder {
   void Commit(Batch& batch);
   void TakeBack(Batch& batch);
   void TakeBackAll(Batch& batch, const Status& why);
+  // Waits for the oldest batch and gives each of its records a result. When one fails, everything
+  // on its way is settled, in order, before anything new begins: records keep their order, and no
+  // batch is on its way while a task is recovered.
+  void SettleFirst();
+  void SettleAll();
+  void RecordAgain(Batch& batch, std::span<const size_t> which);
+  std::vector<size_t> TryTogether(Batch& batch, std::span<const size_t> which);
   Result<Recorded> RecordAlone(Submission submission);
   Result<Recorded> TryAlone(Submission& submission);
   Status AppendRecords(std::vector<Placed>& placed);
@@ -139,18 +147,23 @@ class Recorder {
   Status SyncFiles(Batch& batch);
   Status SyncThrough(const ToSync& own);
   static std::vector<Journal*> JournalsOf(const Batch& batch);
-  Status SyncJournals(const std::vector<Journal*>& journals);
+  Status SyncLinesOf(const std::vector<Journal*>& journals);
+  static Status SyncJournals(const std::vector<Journal*>& journals);
+  static Error WasRemoved(const std::string& folder);
 
   FileSystem& fs_;
   Clock& clock_;
   IdSource& ids_;
   const Options options_;
+  // For what is written from now on; one for each thread that syncs everything.
+  std::unique_ptr<SyncPoint> files_point_;
+  std::unique_ptr<SyncPoint> lines_point_;
   using Key = std::pair<std::string, std::string>;
   std::list<Task> tasks_;  // most recently used first
   std::map<Key, std::list<Task>::iterator> task_of_;
   std::map<std::string, std::weak_ptr<Journal>> journals_;
   std::set<std::string> folders_made_;
-  std::deque<Batch*> begun_;  // not finished yet, oldest first
+  std::deque<Batch*> begun_;  // not settled yet, oldest first
   // Large batches that wait for the device, oldest first: one sync serves all that are written.
   std::mutex sync_mu_;
   std::deque<ToSync> to_sync_;  // guarded by sync_mu_

@@ -87,6 +87,7 @@ class Recorder::Batch {
   std::vector<Journal*> committed;  // where that went well
   Status status;                    // what went wrong before any commit was written
   bool collateral = false;          // it went wrong in an earlier batch
+  bool settled = false;             // `results` are final
 };
 
 }  // namespace kerf::trace

@@ -46,8 +46,12 @@ Status Recorder::AppendRecords(std::vector<Placed>& placed) {
   return {};
 }
 
+// Runs where lines are synced only: others would take the point's errors away from it.
+Status Recorder::SyncLinesOf(const std::vector<Journal*>& journals) {
+  return journals.size() > kFewFiles ? lines_point_->Sync() : SyncJournals(journals);
+}
+
 Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
-  if (journals.size() > kFewFiles) return fs_.SyncAll(options_.log_dir);
   if (journals.size() > 1) {
     for (Journal* journal : journals) journal->StartSync();
   }
@@ -58,9 +62,9 @@ Status Recorder::SyncJournals(const std::vector<Journal*>& journals) {
 Status Recorder::MakeFolders(Batch& batch) {
   for (Placed& one : batch.placed) {
     for (const Target& target : one.files) {
-      if (target.folder != one.task->op_dir && folders_made_.insert(target.folder).second) {
-        KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
-      }
+      if (target.folder == one.task->op_dir || folders_made_.contains(target.folder)) continue;
+      KERF_RETURN_IF_ERROR(fs_.CreateDir(target.folder));
+      folders_made_.insert(target.folder);
     }
   }
   return {};
@@ -173,7 +177,7 @@ Status Recorder::SyncThrough(const ToSync& own) {
       last = later.number;
     }
   }
-  KERF_RETURN_IF_ERROR(fs_.SyncAll(options_.log_dir));
+  KERF_RETURN_IF_ERROR(files_point_->Sync());
   synced_through_ = last;
   return {};
 }
@@ -190,8 +194,8 @@ void Recorder::SyncLines(Batch& batch) {
       }
     }
   }
-  batch.lines_synced = Later(
-      line_syncer_, [this, journals = std::move(journals)] { return SyncJournals(journals); });
+  batch.lines_synced =
+      Later(line_syncer_, [this, journals = std::move(journals)] { return SyncLinesOf(journals); });
   if (takes_along) first->commits_synced = batch.lines_synced;
 }
 
@@ -207,11 +211,11 @@ std::vector<Journal*> Recorder::JournalsOf(const Batch& batch) {
 }
 
 bool Recorder::IsSynced(const Batch& batch) {
-  return !batch.status.ok() || !batch.synced.valid() || IsReady(batch.synced);
+  return batch.settled || !batch.status.ok() || !batch.synced.valid() || IsReady(batch.synced);
 }
 
 bool Recorder::IsDone(const Batch& batch) {
-  if (!batch.status.ok() || !batch.synced.valid()) return true;
+  if (batch.settled || !batch.status.ok() || !batch.synced.valid()) return true;
   return batch.sealed && batch.commits_synced.valid() && IsReady(batch.commits_synced);
 }
 
@@ -270,9 +274,7 @@ void Recorder::SyncCommits(Batch& batch) {
     // An open file can be written after its folder was removed; what nobody can find again is not
     // recorded.
     if (status.ok() && !journal->IsStillThere()) {
-      status = NotFound(ParentPath(journal->path()) +
-                        " was removed or replaced while recording; nothing more is recorded there, "
-                        "start again with a new log directory");
+      status = WasRemoved(ParentPath(journal->path()));
     }
     std::map<std::string, bool> abandoned;
     for (Placed* one : placed_of[journal]) {

@@ -623,5 +623,74 @@ TEST(Recorder, ABatchThatCouldNotBeSyncedIsTriedAgain) {
   }
 }
 
+// Another program takes the name of a record in the middle of a stream, where the batches before
+// and after it are on their way. All keep their order, and none is taken for the rest of a crash.
+TEST(Recorder, AForeignFileInTheMiddleOfAStream) {
+  for (const bool threads : {false, true}) {
+    for (const int batch_size : {2, 15}) {  // synced one by one, and all together
+      SCOPED_TRACE(threads);
+      SCOPED_TRACE(batch_size);
+      FakeDisk disk;
+      auto recorder = Recorder::Open(disk.fs, disk.clock, disk.ids,
+                                     {.log_dir = "logs", .overlap = threads, .writers = 2})
+                          .value();
+      const auto submit = [](int number) {
+        StepInput input;
+        input.action = ActionType::kDoCoder;
+        input.res = "result " + std::to_string(number);
+        return Submission{"relu", "0",
+                          PrepareRecord(std::move(input), Names::kDoc, Redactor()).value()};
+      };
+      int made = 0;
+      std::deque<Recorder::BatchPtr> begun;
+      for (int batch = 0; batch < 4; ++batch) {
+        std::deque<Submission> waiting;
+        for (int i = 0; i < batch_size; ++i) waiting.push_back(submit(++made));
+        if (batch == 1) {
+          const std::string step = std::to_string(100 + made).substr(1);
+          disk.Put("logs/relu/I0_S" + step + "_relu_DO_CODER_result.txt", "foreign");
+        }
+        begun.push_back(recorder->Begin(waiting, /*more=*/batch_size > 2));
+      }
+      int64_t step = 0;
+      int number = 0;
+      for (Recorder::BatchPtr& batch : begun) {
+        for (const Result<Recorded>& done : recorder->Finish(std::move(batch))) {
+          ASSERT_TRUE(done.ok()) << done.error().message;
+          EXPECT_GT(done->step, step);
+          step = done->step;
+          EXPECT_EQ(disk.Read("logs/" + done->files[0]), "result " + std::to_string(++number));
+        }
+      }
+      EXPECT_EQ(number, 4 * batch_size);
+      EXPECT_EQ(step, 4 * batch_size + 1);  // the foreign one counts
+      recorder.reset();
+      const OpTrace trace = ReadOp(disk.fs, "logs", "relu").value();
+      ASSERT_EQ(trace.tasks.size(), 1U);
+      EXPECT_EQ(trace.tasks[0].steps.size(), static_cast<size_t>(4 * batch_size + 1));
+      const CheckReport report =
+          CheckRun(disk.fs, {"logs", {"relu"}}, [](const std::string&) {}).value();
+      EXPECT_FALSE(report.damaged());
+    }
+  }
+}
+
+TEST_F(RecorderTest, AFolderThatCouldNotBeMadeIsMadeLater) {
+  disk_.Put("logs/relu/conductor", "a file where a folder should be");
+  auto recorder = Recorder::Open(disk_.fs, disk_.clock, disk_.ids, {.log_dir = "logs"}).value();
+  const auto record = [&] {
+    StepInput input;
+    input.kind = RecordKind::kConductor;
+    input.action = ActionType::kDoCoder;
+    input.res = "fine";
+    return recorder->Record("relu", "0",
+                            PrepareRecord(std::move(input), Names::kDoc, Redactor()).value());
+  };
+  EXPECT_FALSE(record().ok());
+  ASSERT_TRUE(disk_.fs.Remove("logs/relu/conductor").ok());
+  const Result<Recorded> done = record();
+  EXPECT_TRUE(done.ok()) << done.error().message;
+}
+
 }  // namespace
 }  // namespace kerf::trace

@@ -1,5 +1,6 @@
 #include "cli/render/output.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -26,6 +27,12 @@ bool WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+      // The other end was made non-blocking by whoever shares it; its reader is slow.
+      pollfd ready{fd, POLLOUT, 0};
+      (void)::poll(&ready, 1, -1);
+      continue;
+    }
     if (n < 0) return false;
     bytes.remove_prefix(static_cast<size_t>(n));
   }
