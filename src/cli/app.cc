@@ -102,11 +102,13 @@ int RunVerbs(const std::vector<Verb>& verbs, const std::vector<std::string>& wor
   const auto end_of_flags = std::find(words.begin(), words.end(), "--");
   const bool as_json = std::find(words.begin(), end_of_flags, "--json") != end_of_flags;
   int exit_code = kExitDone;
+  std::string reported;
   try {
     const Result<int> result = DispatchVerb(verbs, words, context);
     if (result.ok()) {
       exit_code = *result;
     } else {
+      reported = result.error().message;
       Report(result.error(), as_json, context.out);
       exit_code = ExitCodeOf(result.error().code);
     }
@@ -119,7 +121,7 @@ int RunVerbs(const std::vector<Verb>& verbs, const std::vector<std::string>& wor
   }
   context.out.Progress("");
   if (const Status flushed = context.out.Flush(); !flushed.ok()) {
-    context.out.Fail(flushed.error());
+    if (flushed.error().message != reported) context.out.Fail(flushed.error());
     // Output that did not arrive is no success; an earlier error stays the first cause.
     if (exit_code == kExitDone || exit_code == kExitNegative) exit_code = kExitEnvironment;
   }

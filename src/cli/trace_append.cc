@@ -119,7 +119,9 @@ Verb TraceAppendVerb() {
           "verify_res, verify_log, profile; and meta, an object of your own facts\n"
           "(duration_ms, model, tokens, cost_usd ...). For each line, once its record is on\n"
           "the device, one answer: {\"ok\":true,\"op_name\",\"task_id\",\"step\",\"files\"} or\n"
-          "{\"ok\":false,\"line\",\"error\"}. Exit 1 when a line was refused.",
+          "{\"ok\":false,\"line\",\"error\"}. Exit 1 when a line was refused. After Ctrl-C "
+          "nothing\n"
+          "more is read, and what was read is recorded and answered; exit 130.",
       .positionals = {},
       .flags = {{.name = "--log-dir",
                  .value_name = "DIR",

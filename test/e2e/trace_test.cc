@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -155,6 +156,33 @@ TEST(TraceAppend, AnswersEachLineBeforeTheNextIsSent) {
     }
     kerf.CloseInput();
     EXPECT_EQ(kerf.Wait(), 0);
+  }
+}
+
+TEST(TraceAppend, InterruptedItRecordsWhatItHasRead) {
+  for (const char* durability : {"step", "batch"}) {
+    TempDir logs;
+    LiveProcess kerf(
+        {KERF_BINARY, "trace", "append", "--log-dir", logs.path(), "--durability", durability});
+    ASSERT_TRUE(kerf.Send(RecordLine("relu", "0", 1)));
+    ASSERT_TRUE(kerf.ReadLine().has_value());
+    // The signal comes while there is more to read, the last of it not a whole line.
+    std::string lines;
+    for (int i = 2; i <= 400; ++i) lines += RecordLine("relu", "0", i);
+    lines += RecordLine("relu", "0", 401).substr(0, 20);
+    std::thread sending([&] { kerf.Send(lines); });
+    ASSERT_TRUE(kerf.ReadLine().has_value());
+    kerf.Signal(SIGINT);
+    int answers = 2;
+    while (const std::optional<std::string> line = kerf.ReadLine()) {
+      EXPECT_EQ(Json::parse(*line)["step"], ++answers);
+    }
+    EXPECT_EQ(kerf.Wait(), 130);
+    sending.join();
+    const ProcessOutcome check = RunKerf({"trace", "check", logs.path(), "--json"});
+    EXPECT_EQ(check.exit_code, 0) << check.stdout_text;
+    EXPECT_NE(check.stdout_text.find("\"records\":" + std::to_string(answers)), std::string::npos)
+        << check.stdout_text.substr(0, 200);
   }
 }
 
