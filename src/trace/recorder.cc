@@ -262,7 +262,7 @@ Recorder::BatchPtr Recorder::Begin(std::deque<Submission>& waiting, bool more) {
 
 std::vector<Result<Recorded>> Recorder::Finish(BatchPtr batch) {
   if (!batch->settled) {
-    KERF_CHECK(begun_.front() == batch.get(), "batches are finished in order");
+    KERF_CHECK(!begun_.empty() && begun_.front() == batch.get(), "batches are finished in order");
     SettleFirst();
     // What was taken back with it gets its numbers before anything new does.
     if (!begun_.empty() && !begun_.front()->status.ok()) SettleAll();
@@ -313,10 +313,7 @@ void Recorder::SettleFirst() {
 // All of them at once; then, to find out which ones cannot be recorded, the halves, in order.
 void Recorder::RecordAgain(Batch& batch, std::span<const size_t> which) {
   if (which.empty()) return;
-  if (which.size() == 1) {
-    batch.results[which[0]] = RecordAlone(std::move(batch.submissions[which[0]]));
-    return;
-  }
+  if (which.size() == 1) return RecordAlone(batch, which[0]);
   const std::vector<size_t> rest = TryTogether(batch, which);
   if (rest.size() < which.size()) return RecordAgain(batch, rest);
   RecordAgain(batch, which.first(which.size() / 2));
@@ -339,6 +336,7 @@ std::vector<size_t> Recorder::TryTogether(Batch& batch, std::span<const size_t> 
     trial.index_of.push_back(trial.submissions.size() - 1);
     trial.placed.push_back(std::move(placed).value());
   }
+  if (tried.empty()) return {};
   const Status written = Write(trial);
   if (written.ok()) {
     Commit(trial);
@@ -362,43 +360,36 @@ std::vector<size_t> Recorder::TryTogether(Batch& batch, std::span<const size_t> 
   return rest;
 }
 
-Result<Recorded> Recorder::RecordAlone(Submission submission) {
+void Recorder::RecordAlone(Batch& batch, size_t index) {
   MakeRoom();
-  KERF_ASSIGN_OR_RETURN(Task * task, OpenTask(submission.op, submission.task));
-  Result<Recorded> done = TryAlone(submission);
-  if (done.ok() || !NameWasTaken(done.error())) return done;
+  const bool is_left = !TryTogether(batch, {&index, 1}).empty();
+  if (!is_left || !NameWasTaken(batch.results[index].error())) return;
   // Another program wrote a file of this task under our next step: take it in and go on after it.
   // Nothing of the task is on its way now; what looks unfinished was left by somebody else.
-  KERF_RETURN_IF_ERROR(task->journal->FindUnjournaled());
-  KERF_RETURN_IF_ERROR(RecoverTask(fs_, ids_, *task->journal, task->op_dir, task->task));
-  return TryAlone(submission);
+  const Submission& submission = batch.submissions[index];
+  const Status recovered = RecoverAgain(submission.op, submission.task);
+  if (recovered.ok()) {
+    TryTogether(batch, {&index, 1});
+  } else {
+    batch.results[index] = recovered.error();
+  }
 }
 
-Result<Recorded> Recorder::TryAlone(Submission& submission) {
-  Batch batch;
-  batch.submissions.push_back(std::move(submission));
-  KERF_ASSIGN_OR_RETURN(Placed placed, Place(batch.submissions.back()));
-  batch.index_of.push_back(0);
-  batch.placed.push_back(std::move(placed));
-  Placed& one = batch.placed[0];
-  one.task->batches += 1;
-  const Status written = Write(batch);
-  if (written.ok()) {
-    Commit(batch);
-    TakeBack(batch);
-  } else {
-    TakeBackAll(batch, written);
-  }
-  one.task->batches -= 1;
-  submission = std::move(batch.submissions[0]);  // for another try
-  if (!one.status.ok()) return one.status.error();
-  return std::move(one.recorded);
+Status Recorder::RecoverAgain(const std::string& op, const std::string& task) {
+  KERF_ASSIGN_OR_RETURN(Task * opened, OpenTask(op, task));
+  KERF_RETURN_IF_ERROR(opened->journal->FindUnjournaled());
+  KERF_RETURN_IF_ERROR(RecoverTask(fs_, ids_, *opened->journal, opened->op_dir, task));
+  return {};
 }
 
 Result<Recorded> Recorder::Record(const std::string& op, const std::string& task,
                                   PreparedRecord record) {
   KERF_CHECK(begun_.empty(), "single records do not overtake a batch");
-  return RecordAlone({op, task, std::move(record)});
+  Batch batch;
+  batch.submissions.push_back({op, task, std::move(record)});
+  batch.results.emplace_back(Recorded{});
+  RecordAlone(batch, 0);
+  return std::move(batch.results[0]);
 }
 
 std::vector<Result<Recorded>> Recorder::RecordAll(std::vector<Submission> submissions) {

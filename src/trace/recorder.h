@@ -129,8 +129,8 @@ class Recorder {
   void SettleAll();
   void RecordAgain(Batch& batch, std::span<const size_t> which);
   std::vector<size_t> TryTogether(Batch& batch, std::span<const size_t> which);
-  Result<Recorded> RecordAlone(Submission submission);
-  Result<Recorded> TryAlone(Submission& submission);
+  void RecordAlone(Batch& batch, size_t index);
+  Status RecoverAgain(const std::string& op, const std::string& task);
   Status AppendRecords(std::vector<Placed>& placed);
   void SyncLines(Batch& batch);
   void AppendCommits(Batch& batch);
