@@ -57,7 +57,7 @@ function(kerf_test name)
   endif()
   target_link_libraries(kerf_${name}_test PRIVATE ${ARG_DEPS} GTest::gtest_main GTest::gmock)
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)  # with sanitizers, on a slow machine, beside another one
   endif()
   add_test(NAME ${name} COMMAND kerf_${name}_test)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})

@@ -25,9 +25,28 @@ def _bytes_at(tensor, count):
     return memoryview(array).cast("B")
 
 
+# A whole sort instead of a few of the largest costs little up to this many elements.
+SORTED_WHOLE = 1 << 22
+
+
+def _sort_in_order(tensor, dim=-1, descending=False):
+    return torch.ops.aten.sort.stable(tensor, stable=True, dim=dim, descending=descending)
+
+
+def _topk_in_order(tensor, k, dim=-1, largest=True, sorted=True):
+    if not sorted or tensor.dim() == 0 or tensor.numel() > SORTED_WHOLE or not 0 <= k <= tensor.shape[dim]:
+        return torch.ops.aten.topk.default(tensor, k, dim, largest, sorted)
+    return tuple(found.narrow(dim, 0, k) for found in _sort_in_order(tensor, dim, largest))
+
+
+# What may put equal elements in any order, and the same with the first of them first. The reference shows one order of
+# theirs, the oracle the one that most kernels choose.
+IN_ORDER = {torch.ops.aten.sort.default: _sort_in_order, torch.ops.aten.topk.default: _topk_in_order}
+
+
 if TorchDispatchMode is not None:
     class _Widen(TorchDispatchMode):
-        """Where a model asks for a narrow float by name, it gets the wide one: .float(), zeros(dtype=…)."""
+        """Where a model asks for a narrow float by name, it gets the wide one: .float(), zeros(dtype=…). Sorts are stable."""
 
         @classmethod
         def _should_skip_dynamo(cls):
@@ -38,7 +57,7 @@ if TorchDispatchMode is not None:
             name = NAMES.get(kwargs.get("dtype"))
             if name is not None:
                 kwargs["dtype"] = SUPPORTED[frameworks.oracle_dtype(name)]
-            return func(*args, **kwargs)
+            return IN_ORDER.get(func, func)(*args, **kwargs)
 
 
 class Framework:

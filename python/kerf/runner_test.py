@@ -169,6 +169,28 @@ class TorchRunnerTest(TaskTest):
     def tensor(self, case, entry):
         return super().tensor(case, entry, "torch")
 
+    def test_sorts_equal_elements_in_their_order_in_the_oracle(self):
+        import torch
+        document = self.manifest("""
+            class Model(nn.Module):
+                def forward(self, x):
+                    few = (x * 2).round()
+                    return (torch.sort(few, 0, descending=True)[1], torch.argsort(few), torch.topk(few, 40)[0],
+                            *torch.topk(few, 40, 0, largest=False), torch.topk(x.sum(), 1)[1])
+            def get_inputs():
+                return [torch.randn(70, 90)]
+            """)
+        case = document["cases"][0]
+        few = (self.tensor(case, case["inputs"][0]) * 2).round()
+        found = [self.tensor(case, entry) for entry in case["oracle"]]
+        smallest, places = torch.sort(few, dim=0, stable=True)
+        self.assertTrue(torch.equal(found[0], torch.sort(few, dim=0, descending=True, stable=True)[1]))
+        self.assertTrue(torch.equal(found[1], torch.sort(few, stable=True)[1]))
+        self.assertTrue(torch.equal(found[2], torch.topk(few, 40)[0].double()))
+        self.assertTrue(torch.equal(found[3], smallest[:40].double()))
+        self.assertTrue(torch.equal(found[4], places[:40]))
+        self.assertEqual(found[5].item(), 0)
+
     def test_computes_the_oracle_in_float64_throughout(self):
         import torch
         document = self.manifest("""

@@ -1,5 +1,6 @@
 """A call that differs from another in one element (docs/formats/reference.md, "Twins")."""
 
+import math
 import random
 import struct
 
@@ -25,8 +26,14 @@ class Values:
             return struct.unpack("<f", b"\0\0" + self.raw(index))[0]
         return struct.unpack(FORMATS[self.dtype], self.raw(index))[0]
 
-    def copy(self, source, target):
-        self.bytes[target * self.size : (target + 1) * self.size] = self.raw(source)
+    def packed(self, number):
+        """Its bytes as an element."""
+        if self.dtype == "bfloat16":
+            return struct.pack("<f", number)[2:]
+        return struct.pack(FORMATS[self.dtype], number)
+
+    def replace(self, target, raw):
+        self.bytes[target * self.size : (target + 1) * self.size] = raw
 
 
 def has_order(values):
@@ -41,15 +48,29 @@ def has_order(values):
     return all(values[i] == values[i % row * row + i // row] for i in matrix)
 
 
-def change_one(values, rng):
-    """Gives one element of the middle half the value of another; False when all are alike.
+def is_continuous(values):
+    """Whether the elements look drawn from a range, not from a few values or from the integers."""
+    looked = range(min(values.count, LOOKS))
+    if len({values.raw(i) for i in looked}) <= len(looked) / 2:
+        return False
+    return not all(math.isfinite(values[i]) and values[i].is_integer() for i in looked)
 
-    The first and the last values stay: a kernel that recognises its inputs looks there first."""
+
+def change_one(values, rng):
+    """Gives one element of the middle half another value; False when all are alike.
+
+    The first and the last values stay: a kernel that recognises its inputs looks there first. The new value lies
+    halfway to another element's, so that it stays in their range; it is that element's own where only some values may
+    be allowed. Elsewhere that would bring a tie, and the places of equal elements in a sorted row are anybody's."""
+    halfway = is_continuous(values)
     for _ in range(64):
         target = values.count // 4 + rng.randrange(max(1, values.count // 2))
         source = rng.randrange(values.count)
-        if values.raw(source) != values.raw(target):
-            values.copy(source, target)
+        raw, middle = values.raw(source), values[source] / 2 + values[target] / 2
+        if halfway and (not math.isfinite(middle) or (raw := values.packed(middle)) == values.raw(source)):
+            continue
+        if raw != values.raw(target):
+            values.replace(target, raw)
             return True
     return False
 

@@ -39,6 +39,39 @@ class ChangeOne(unittest.TestCase):
             self.assertEqual(len(changed), 1)
             self.assertIn(changed[0], range(4, 12))
 
+    def test_brings_no_tie_where_values_do_not_repeat(self):
+        rng = random.Random(1)
+        for dtype in ("float32", "float64"):
+            for seed in range(50):
+                numbers = values(dtype, [16], [rng.gauss(0, 1) for _ in range(16)])
+                before = [numbers[i] for i in range(16)]
+                self.assertTrue(twin_case.change_one(numbers, random.Random(seed)))
+                after = [numbers[i] for i in range(16)]
+                self.assertEqual(len(set(after)), 16)
+                self.assertEqual(len(set(after) - set(before)), 1)
+                self.assertTrue(min(before) <= min(after) and max(after) <= max(before))
+
+    def test_takes_a_value_that_is_there_where_few_or_integers_are(self):
+        for numbers in ([0.0, 0.25] * 8, [float(i) for i in range(16)]):
+            for seed in range(50):
+                changed = values("float32", [16], numbers)
+                self.assertTrue(twin_case.change_one(changed, random.Random(seed)))
+                self.assertLessEqual({changed[i] for i in range(16)}, set(numbers))
+
+    def test_reads_and_writes_bfloat16(self):
+        elements = (1, 2.5, -3, 4, 5.5, 6, 7, 8)
+        numbers = twin_case.Values("bfloat16", [8], b"".join(struct.pack("<f", n)[2:] for n in elements))
+        self.assertTrue(twin_case.change_one(numbers, random.Random(3)))
+        self.assertEqual(len({numbers[i] for i in range(8)}), 8)
+
+    def test_leaves_what_is_not_finite_alone(self):
+        for seed in range(50):
+            numbers = values("float32", [16], [float("inf"), float("nan"), 1.5, 2.5] + [float(i) for i in range(12)])
+            self.assertTrue(twin_case.change_one(numbers, random.Random(seed)))
+            self.assertEqual(numbers[0], float("inf"))
+            self.assertNotEqual(numbers[1], numbers[1])
+            self.assertTrue(all(abs(numbers[i]) < 12 for i in range(2, 16)))
+
     def test_cannot_change_a_constant(self):
         self.assertFalse(twin_case.change_one(values("float32", [16], [1] * 16), random.Random(0)))
 
