@@ -54,6 +54,14 @@ Error Recorder::WasRemoved(const std::string& folder) {
                   "again with a new log directory");
 }
 
+// The error of a record that was not taken. A file that cannot be made because its folder is gone
+// says only that: what has become of the folder is said here.
+Error Recorder::WhyNot(const Placed& one) {
+  const Error& error = one.status.error();
+  const bool is_gone = error.code == ErrorCode::kNotFound && !one.task->journal->IsStillThere();
+  return is_gone ? WasRemoved(one.task->op_dir) : error;
+}
+
 Result<std::shared_ptr<Journal>> Recorder::OpenJournal(const std::string& op) {
   std::weak_ptr<Journal>& known = journals_[op];
   if (std::shared_ptr<Journal> journal = known.lock()) {
@@ -300,7 +308,7 @@ void Recorder::SettleFirst() {
     if (one.status.ok()) {
       result = std::move(one.recorded);
     } else {
-      result = one.status.error();
+      result = WhyNot(one);
       const bool has_a_chance = !is_single || NameWasTaken(one.status);
       if (one.taken_back && one.can_be_tried_again && has_a_chance) {
         again.push_back(batch.index_of[i]);
@@ -352,7 +360,7 @@ std::vector<size_t> Recorder::TryTogether(Batch& batch, std::span<const size_t> 
       batch.results[tried[i]] = std::move(one.recorded);
       continue;
     }
-    batch.results[tried[i]] = one.status.error();
+    batch.results[tried[i]] = WhyNot(one);
     if (!one.taken_back || !one.can_be_tried_again) continue;
     batch.submissions[tried[i]] = std::move(trial.submissions[trial.index_of[i]]);
     rest.push_back(tried[i]);

@@ -150,6 +150,7 @@ class Recorder {
   Status SyncLinesOf(const std::vector<Journal*>& journals);
   static Status SyncJournals(const std::vector<Journal*>& journals);
   static Error WasRemoved(const std::string& folder);
+  static Error WhyNot(const Placed& one);
 
   FileSystem& fs_;
   Clock& clock_;

@@ -511,7 +511,9 @@ TEST_F(RecorderTest, RemovedFolderIsNoticed) {
   auto recorder = MustOpen();
   ASSERT_TRUE(recorder->Record("op", "a", Prepare("x")).ok());
   ASSERT_TRUE(disk_.fs.Rename("logs/op", "logs/elsewhere").ok());
-  EXPECT_FALSE(recorder->Record("op", "a", Prepare("x")).ok());
+  const Result<Recorded> record = recorder->Record("op", "a", Prepare("x"));
+  ASSERT_FALSE(record.ok());
+  EXPECT_THAT(record.error().message, HasSubstr("logs/op was removed or replaced"));
 }
 
 TEST_F(RecorderTest, EmptyLogDirIsRefused) {
