@@ -12,6 +12,7 @@
 #include "base/json_reader.h"
 #include "trace/checker.h"
 #include "trace/fake_disk.h"
+#include "trace/pipe_testing.h"
 #include "trace/reader.h"
 
 namespace kerf::trace {
@@ -30,11 +31,7 @@ class AppendStream : public testing::TestWithParam<Sizes> {
     int fds[2];
     EXPECT_EQ(::pipe(fds), 0);
     std::thread writing([&] {
-      for (size_t at = 0; at < input.size();) {
-        const ssize_t n = ::write(fds[1], input.data() + at, input.size() - at);
-        if (n <= 0) break;
-        at += static_cast<size_t>(n);
-      }
+      WriteAll(fds[1], input);
       if (!stop_after_answers_) ::close(fds[1]);
     });
     std::string answers;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "trace/pipe_testing.h"
+
 namespace kerf::trace {
 namespace {
 
@@ -16,11 +18,7 @@ std::vector<std::string> LinesOf(const std::string& input) {
   int fds[2];
   EXPECT_EQ(::pipe(fds), 0);
   std::thread writing([&] {
-    for (size_t at = 0; at < input.size();) {
-      const ssize_t n = ::write(fds[1], input.data() + at, input.size() - at);
-      if (n <= 0) break;
-      at += static_cast<size_t>(n);
-    }
+    WriteAll(fds[1], input);
     ::close(fds[1]);
   });
   LineBuffer buffer;
