@@ -67,6 +67,15 @@ std::string Cut(std::string text, size_t bytes) {
   return text;
 }
 
+// Names come from folders and journals that others may have written.
+std::string AsFileName(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '/' || byte < 0x20 || byte == 0x7F) c = '_';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::unique_ptr<ExportOutput> MakeStdoutExport(Output& out) {
@@ -103,7 +112,7 @@ bool IsFolderPath(FileSystem& fs, const std::string& path) {
 
 std::string TaskFileNames::Next(const std::string& run, const std::string& op,
                                 const std::string& task) {
-  const std::string whole = (run.empty() ? "" : run + "_") + op + "_" + task;
+  const std::string whole = AsFileName((run.empty() ? "" : run + "_") + op + "_" + task);
   std::string stem = Cut(whole, kMaxStem);
   if (stem != whole) stem += "_" + Hex64(Xxh3(whole));
   // A name that begins with a dot would hide the file, with a dash it looks like a flag.

@@ -48,17 +48,18 @@ void PrintRepair(Output& out, const trace::RepairReport& repair) {
                   "dropped, {} places "
                   "of the journal\n",
                   repair.recovered, repair.committed, repair.abandoned, repair.journal_damage));
+  for (const std::string& place : repair.set_aside) {
+    out.Data(fmt::format("what was there of unfinished records is in {}\n", Printable(place)));
+  }
   PrintFindings(out, repair.not_done);
 }
 
 Json RepairJson(const trace::RepairReport& repair) {
   Json not_done = Json::array();
   for (const trace::Finding& finding : repair.not_done) not_done.push_back(AsJson(finding));
-  return {{"recovered", repair.recovered},
-          {"committed", repair.committed},
-          {"abandoned", repair.abandoned},
-          {"journal_damage", repair.journal_damage},
-          {"not_done", not_done}};
+  return {{"recovered", repair.recovered}, {"committed", repair.committed},
+          {"abandoned", repair.abandoned}, {"journal_damage", repair.journal_damage},
+          {"set_aside", repair.set_aside}, {"not_done", not_done}};
 }
 
 Result<int> RunTraceCheck(const Args& args, Context& context) {

@@ -45,7 +45,7 @@ Verb TraceDiffVerb() {
                  .value_name = "PART",
                  .help = "compare this alone",
                  .default_value = "all",
-                 .choices = {"prompt", "result", "reasoning", "log", "numbers", "all"}},
+                 .choices = {"prompt", "result", "reasoning", "verdict", "log", "numbers", "all"}},
                 {.name = "--context",
                  .value_name = "N",
                  .help = "unchanged lines around a change",

@@ -150,6 +150,83 @@ TEST_F(TraceVerbsTest, ExportTellsOfTextsItCouldNotRead) {
   EXPECT_EQ(Run({"export", run_.Path(), "--format", "otlp"}), 0) << "texts are not in it anyway";
 }
 
+TEST_F(TraceVerbsTest, ExportNeverWritesIntoTheTrace) {
+  const std::string journal = run_.Path("run/relu/journal.jsonl");
+  const std::string before = Read(journal);
+  for (const std::string& place :
+       {journal, run_.Path("run/relu/new.json"), run_.Path("run/relu/deep/")}) {
+    EXPECT_EQ(Run({"export", run_.Path(), "--format", "atif", "--task", "0", "-o", place}), 2);
+    EXPECT_NE(out_.notes.find("which is exported"), std::string::npos) << out_.notes;
+  }
+  EXPECT_EQ(Read(journal), before);
+  EXPECT_FALSE(std::filesystem::exists(run_.Path("run/relu/deep")));
+}
+
+TEST_F(TraceVerbsTest, ExportAndIndexTellOfFoldersTheyLeaveOut) {
+  std::filesystem::create_directory_symlink("relu", run_.Path("run/linked"));
+  std::filesystem::create_directory_symlink("/", run_.Path("run/no_operator"));
+  EXPECT_EQ(Run({"export", run_.Path(), "--format", "otlp"}), 4);
+  EXPECT_NE(out_.notes.find("run/linked: a symbolic link"), std::string::npos) << out_.notes;
+  EXPECT_EQ(out_.notes.find("no_operator"), std::string::npos) << out_.notes;
+  EXPECT_EQ(Run({"index", run_.Path("run")}), 4);
+  EXPECT_NE(out_.notes.find("run/linked: a symbolic link"), std::string::npos) << out_.notes;
+  EXPECT_EQ(Run({"search", run_.Path("run"), "write", "--json"}), 0);
+  EXPECT_NE(out_.data.find("\"complete\":false"), std::string::npos) << out_.data;
+  EXPECT_EQ(out_.notes.find("no_operator"), std::string::npos) << out_.notes;
+}
+
+TEST_F(TraceVerbsTest, ShowSaysTheSameOfDamageInBothForms) {
+  const std::string relu = run_.Path("run/relu");
+  EXPECT_EQ(Run({"show", relu + ":0"}), 0);
+  std::ofstream(relu + "/I0_S01_relu_DO_CODER_result.txt") << "evil";
+  std::filesystem::remove(relu + "/I0_S01_relu_DO_CODER_prompt.txt");
+  EXPECT_EQ(Run({"show", relu + ":0"}), 4);
+  EXPECT_NE(out_.data.find("altered since it was recorded"), std::string::npos) << out_.data;
+  EXPECT_NE(out_.data.find("step 02"), std::string::npos) << "what is sound is shown";
+  EXPECT_EQ(Run({"show", relu + ":0", "--json"}), 4);
+  const size_t line_end = out_.data.find('\n');
+  const nlohmann::json first = nlohmann::json::parse(out_.data.substr(0, line_end));
+  const nlohmann::json second = nlohmann::json::parse(out_.data.substr(line_end + 1));
+  EXPECT_EQ(first.at("damaged").size(), 2U);
+  EXPECT_EQ(first.at("texts").at("result"), "evil");
+  EXPECT_FALSE(second.contains("damaged"));
+  EXPECT_EQ(Run({"show", relu + ":1:1"}), 0) << "another task is sound";
+}
+
+TEST_F(TraceVerbsTest, ShowRefusesWhatContradictsItself) {
+  const std::string relu = run_.Path("run/relu");
+  EXPECT_EQ(Run({"show", relu + ":0:2", "--step", "1"}), 2);
+  EXPECT_EQ(Run({"show", relu + ":0:2", "--step", "2"}), 0);
+  EXPECT_EQ(Run({"show", relu + ":0:1", "--part", "result", "--json"}), 2);
+  EXPECT_EQ(Run({"search", relu, "write", "--op", "gelu"}), 2);
+}
+
+TEST_F(TraceVerbsTest, LostLinesOfAJournalAreTold) {
+  const std::string journal = run_.Path("run/relu/journal.jsonl");
+  std::string bytes = Read(journal);
+  bytes.erase(0, bytes.find('\n') + 1);
+  std::ofstream(journal) << bytes;
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"ls", run_.Path("run")}, {"show", run_.Path("run/relu") + ":1"}}) {
+    EXPECT_EQ(Run(words), 0);
+    EXPECT_NE(out_.notes.find("damaged or missing"), std::string::npos) << out_.notes;
+  }
+}
+
+TEST_F(TraceVerbsTest, NumbersThatAreNoneStayReadable) {
+  run_.Model("huge", "0", ActionType::kDoCoder, "p", "r", "",
+             R"({"duration_ms":1e300,"cost_usd":1e300})");
+  EXPECT_EQ(Run({"show", run_.Path("run/huge")}), 0);
+  EXPECT_NE(out_.data.find("1e+297 s"), std::string::npos) << out_.data;
+  EXPECT_NE(out_.data.find("$1e+300"), std::string::npos) << out_.data;
+}
+
+TEST(TaskFileNames, StayInTheirFolder) {
+  TaskFileNames names;
+  EXPECT_EQ(names.Next("", "relu", "/../../x"), "relu__.._.._x.json");
+  EXPECT_EQ(names.Next("", "relu", "a\x1b[2J\nb"), "relu_a_[2J_b.json");
+}
+
 TEST(TaskFileNames, AreUniqueAndNeverTooLong) {
   TaskFileNames names;
   EXPECT_EQ(names.Next("", "relu", "0"), "relu_0.json");

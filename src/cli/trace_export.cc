@@ -1,8 +1,11 @@
+#include <filesystem>
+
 #include "base/file_system.h"
 #include "cli/build_info.h"
 #include "cli/export_output.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
+#include "cli/render/text_width.h"
 #include "trace/export.h"
 #include "trace/export_atif.h"
 #include "trace/export_chrome.h"
@@ -73,6 +76,34 @@ Result<trace::ExportCount> ExportToOne(Context& context, const trace::ExportChoi
   return count;
 }
 
+// An export into an operator's folder could replace the journal it is made from.
+Status RefuseTraceFolders(const trace::ExportChoice& choice, const std::string& folder) {
+  std::error_code error;
+  const std::string target = std::filesystem::weakly_canonical(folder, error).string() + "/";
+  for (const trace::Run& run : choice.runs) {
+    for (const std::string& op : run.ops) {
+      const std::string op_dir = JoinPath(run.path, op);
+      const std::string real = std::filesystem::canonical(op_dir, error).string();
+      if (!error && target.starts_with(real + "/")) {
+        return InvalidInput("-o leads into " + op_dir +
+                            ", which is exported; give a place elsewhere");
+      }
+    }
+  }
+  return {};
+}
+
+std::string WhatIsLacking(const trace::ExportCount& count, int64_t unreadable) {
+  std::string text;
+  const auto add = [&](int64_t number, const char* what) {
+    if (number > 0) text += (text.empty() ? "" : ", ") + std::to_string(number) + what;
+  };
+  add(count.damaged_lines, " damaged or missing journal lines");
+  add(count.unjournaled, " records' times and numbers, which no journal line tells");
+  add(unreadable, " unreadable texts");
+  return text;
+}
+
 Result<int> RunTraceExport(const Args& args, Context& context) {
   Job job{args.Get("--format"), args.Get("-o"), args.Has("--content"), 0};
   KERF_ASSIGN_OR_RETURN(
@@ -80,6 +111,10 @@ Result<int> RunTraceExport(const Args& args, Context& context) {
       trace::ChooseExport(context.fs, args.Positional(0), args.Get("--op"), args.Get("--task")));
   const bool to_folder =
       job.format == "atif" && job.target != "-" && IsFolderPath(context.fs, job.target);
+  if (job.target != "-") {
+    const std::string path = ExpandHome(job.target);
+    KERF_RETURN_IF_ERROR(RefuseTraceFolders(choice, to_folder ? path : ParentPath(path)));
+  }
   KERF_ASSIGN_OR_RETURN(
       const trace::ExportCount count,
       to_folder ? ExportToFolder(context.fs, choice, job) : ExportToOne(context, choice, job));
@@ -87,13 +122,14 @@ Result<int> RunTraceExport(const Args& args, Context& context) {
     context.out.Note("kerf: exported to " + job.target + ": tasks " + std::to_string(count.tasks) +
                      ", records " + std::to_string(count.records));
   }
-  if (count.damaged_lines > 0 || job.unreadable > 0) {
-    context.out.Note("kerf: the export lacks " + std::to_string(count.damaged_lines) +
-                     " damaged journal lines and " + std::to_string(job.unreadable) +
-                     " unreadable texts; 'kerf trace check' tells which");
-    return kExitCorrupt;
+  for (const auto& [path, reason] : count.skipped) {
+    context.out.Note("kerf: not exported: " + Printable(path) + ": " + reason);
   }
-  return kExitDone;
+  const std::string lacking = WhatIsLacking(count, job.unreadable);
+  if (!lacking.empty()) {
+    context.out.Note("kerf: the export lacks " + lacking + "; 'kerf trace check' tells which");
+  }
+  return lacking.empty() && count.skipped.empty() ? kExitDone : kExitCorrupt;
 }
 
 }  // namespace

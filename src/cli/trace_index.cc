@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json_reader.h"
+#include "cli/index_gaps.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/text_width.h"
@@ -16,6 +17,7 @@ struct Indexed {
   int64_t steps = 0;
   double seconds = 0;
   uint64_t bytes = 0;
+  bool has_gaps = false;
 };
 
 Result<Indexed> Rebuild(const std::string& run, Context& context) {
@@ -29,12 +31,13 @@ Result<Indexed> Rebuild(const std::string& run, Context& context) {
   KERF_ASSIGN_OR_RETURN(std::unique_ptr<trace::TraceIndex> index,
                         trace::TraceIndex::Open(context.fs, context.clock, run, options));
   KERF_ASSIGN_OR_RETURN(const trace::IndexReport report, index->Rebuild());
-  Indexed done{run, index->path(), report.steps, 0, 0};
+  Indexed done{run, index->path(), report.steps, 0, 0, false};
   index.reset();  // only now is all of it in the one file
   done.seconds = static_cast<double>(context.clock.MonotonicNanos() - begin) / 1e9;
   KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, context.fs.Stat(done.path));
   if (info.has_value()) done.bytes = info->size;
   context.out.Progress("");
+  done.has_gaps = NoteGaps(report, "indexed", context.out);
   return done;
 }
 
@@ -56,7 +59,8 @@ std::string AsJson(const Indexed& done) {
   AppendJsonString(json, done.run);
   json += ",\"steps\":" + std::to_string(done.steps) +
           ",\"seconds\":" + Number("%.3f", done.seconds) +
-          ",\"bytes\":" + std::to_string(done.bytes) + ",\"index\":";
+          ",\"bytes\":" + std::to_string(done.bytes) +
+          ",\"complete\":" + (done.has_gaps ? "false" : "true") + ",\"index\":";
   AppendJsonString(json, done.path);
   return json + "}";
 }
@@ -66,8 +70,10 @@ Result<int> RunTraceIndex(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(const trace::SearchTarget target,
                         trace::FindSearchTarget(context.fs, args.Positional(0)));
   std::string json = "{\"runs\":[";
+  bool has_gaps = false;
   for (size_t i = 0; i < target.runs.size(); ++i) {
     KERF_ASSIGN_OR_RETURN(const Indexed done, Rebuild(target.runs[i], context));
+    has_gaps = has_gaps || done.has_gaps;
     if (as_json) {
       json += (i == 0 ? "" : ",\n") + AsJson(done);
     } else {
@@ -75,7 +81,7 @@ Result<int> RunTraceIndex(const Args& args, Context& context) {
     }
   }
   if (as_json) context.out.Data(json + "]}\n");
-  return kExitDone;
+  return has_gaps ? kExitCorrupt : kExitDone;
 }
 
 }  // namespace
@@ -88,7 +94,8 @@ Verb TraceIndexVerb() {
           "'kerf trace search' keeps the index up to date by itself. Rebuild it after files\n"
           "were changed in place, which kerf never does and cannot notice. The index is a cache:\n"
           "DIR/.kerf/index.sqlite, or a file under $XDG_CACHE_HOME/kerf/index where DIR cannot be\n"
-          "written to. Of every text the first 4 MiB are indexed.",
+          "written to. Of every text the first 4 MiB are indexed. Exit 4 when something could not\n"
+          "be read.",
       .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"}},
       .flags = {JsonFlag()},
       .examples = {{"kerf trace index logs", "all of it, again"}},

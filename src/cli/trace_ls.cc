@@ -53,6 +53,7 @@ class Lister {
       if (args_.Has("--op") && op != args_.Get("--op")) continue;
       KERF_ASSIGN_OR_RETURN(trace::OpTrace trace,
                             trace::ReadOp(context_.fs, run.path, op, results));
+      NoteLostLines(trace.LostLines(), trace.dir, context_.out);
       for (const trace::TaskSteps& task : trace.tasks) {
         if (args_.Has("--task") && task.task != args_.Get("--task")) continue;
         ++tasks_;

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/json_reader.h"
+#include "cli/index_gaps.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/text_width.h"
@@ -12,7 +13,7 @@ Result<std::optional<int64_t>> Moment(const Args& args, const std::string& flag,
   if (!args.Has(flag)) return std::optional<int64_t>();
   const std::string text = args.Get(flag);
   const std::optional<int64_t> moment =
-      trace::ParseMoment(text, clock.WallNanos(), /*end_of_day=*/flag == "--until");
+      trace::ParseMoment(text, clock.WallNanos(), /*at_end=*/flag == "--until");
   if (moment.has_value()) return moment;
   return InvalidInput(flag + ": '" + text +
                       "' is no time; write 2026-11-15, 2026-11-15T03:29:31Z (UTC), or 30m, 2h, 3d "
@@ -46,7 +47,7 @@ Result<trace::SearchRequest> RequestOf(const Args& args, Clock& clock) {
 struct Found {
   std::vector<trace::SearchHit> hits;
   bool more = false;
-  bool complete = true;
+  bool complete = true;  // nothing that could have matched was left out
 };
 
 Status SearchRun(const std::string& run, const trace::SearchRequest& request, Context& context,
@@ -69,7 +70,11 @@ Status SearchRun(const std::string& run, const trace::SearchRequest& request, Co
   if (!page.ok()) return std::move(page).error();
   for (trace::SearchHit& hit : page->hits) found.hits.push_back(std::move(hit));
   found.more = found.more || page->more;
-  found.complete = found.complete && report.complete;
+  if (!report.complete) {
+    context.out.Note("kerf: another process is writing the index; the newest steps may be missing");
+  }
+  const bool has_gaps = NoteGaps(report, "searched", context.out);
+  found.complete = found.complete && report.complete && !has_gaps;
   return {};
 }
 
@@ -170,6 +175,10 @@ Result<int> RunTraceSearch(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(trace::SearchRequest request, RequestOf(args, context.clock));
   KERF_ASSIGN_OR_RETURN(const trace::SearchTarget target,
                         trace::FindSearchTarget(context.fs, args.Positional(0)));
+  if (!target.op.empty() && !request.op.empty() && request.op != target.op) {
+    return InvalidInput(args.Positional(0) + " is the folder of '" + target.op +
+                        "'; give the run's folder, or leave out --op");
+  }
   if (request.op.empty()) request.op = target.op;
   Found found;
   for (const std::string& run : target.runs) {
@@ -181,9 +190,6 @@ Result<int> RunTraceSearch(const Args& args, Context& context) {
     found.more = true;
   }
   Print(found, args.Has("--json"), context);
-  if (!found.complete) {
-    context.out.Note("kerf: another process is writing the index; the newest steps may be missing");
-  }
   if (found.hits.empty()) context.out.Note("kerf: nothing matched");
   if (found.more && !args.Has("--json")) {
     context.out.Note("kerf: there are more matches; --limit shows more of them");
@@ -202,7 +208,7 @@ Verb TraceSearchVerb() {
           "word*, AND OR NOT, NEAR(a b), and result: log: reasoning: prompt: before what must\n"
           "stand in that part. Anything else, such as tl.load(x), is searched for as plain\n"
           "words. The first search makes an index in DIR/.kerf; later ones read only what is\n"
-          "new. Exit 1 when nothing matched.",
+          "new. Of every text the first 4 MiB are searched. Exit 1 when nothing matched.",
       .positionals = {{.name = "DIR", .help = "a run, a folder of runs, or one operator's folder"},
                       {.name = "QUERY", .help = "what to look for"}},
       .flags = {{.name = "--op", .value_name = "NAME", .help = "only this operator"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/step_text.h"
@@ -54,18 +55,21 @@ std::string Indented(const std::string& text) {
   return out;
 }
 
+bool IsAltered(const StepFile& file, const std::string& text) {
+  return !file.sha256.empty() && Sha256Hex(text) != file.sha256;
+}
+
 class Story {
  public:
   Story(Context& context, const Address& address, bool full)
       : context_(context), op_dir_(JoinPath(address.run_path, address.op)), full_(full) {}
 
-  Status Tell(const Address& address, const std::vector<Step>& steps) {
+  void Tell(const Address& address, const std::vector<Step>& steps) {
     Totals(address, steps);
-    for (const Step& step : steps) KERF_RETURN_IF_ERROR(TellStep(step));
-    return {};
+    for (const Step& step : steps) TellStep(step);
   }
 
-  Status TellStep(const Step& step) {
+  void TellStep(const Step& step) {
     Output& out = context_.out;
     std::string title = fmt::format("step {:02d}  {}", step.step,
                                     step.kind == RecordKind::kConductor ? step.check : step.action);
@@ -74,17 +78,17 @@ class Story {
     const Table::Cell verdict = VerdictCell(step.verification);
     if (!verdict.text.empty()) out.Data("  " + out.Styled(verdict.text, verdict.style));
     out.Data(out.Styled(Facts(step), Style::kDim) + "\n");
-    for (const char* parameter : kParameterOrder) {
-      KERF_RETURN_IF_ERROR(TellText(step, parameter));
-    }
+    for (const char* parameter : kParameterOrder) TellText(step, parameter);
     for (const RedactionNote& note : step.redacted) {
       out.Data("  " +
                out.Styled(fmt::format("redacted: {} ({}×)", Printable(note.what), note.count),
                           Style::kWarn) +
                "\n");
     }
-    return {};
   }
+
+  // Whether a text was missing or not what was recorded.
+  [[nodiscard]] bool damaged() const { return damaged_; }
 
  private:
   void Totals(const Address& address, const std::vector<Step>& steps) {
@@ -107,7 +111,7 @@ class Story {
     if (last != Verification::kNone) line += fmt::format(", {}", VerificationName(last));
     if (milliseconds > 0) line += ", " + FormatDuration(milliseconds);
     if (input + output > 0) line += fmt::format(", {} tokens in, {} out", input, output);
-    if (cost > 0) line += fmt::format(", ${:.4f}", cost);
+    if (cost > 0) line += ", " + FormatCost(cost);
     context_.out.Data(line + "\n\n");
   }
 
@@ -121,20 +125,25 @@ class Story {
       facts += fmt::format("  {}+{} tokens", numbers.input_tokens.value_or(0),
                            numbers.output_tokens.value_or(0));
     }
-    if (numbers.cost_usd) facts += fmt::format("  ${:.4f}", *numbers.cost_usd);
+    if (numbers.cost_usd) facts += "  " + FormatCost(*numbers.cost_usd);
     if (numbers.speedup) facts += fmt::format("  speedup {:.2f}x", *numbers.speedup);
     if (!step.journaled) facts += "  (no journal)";
     if (step.recovered) facts += "  (recovered from its files)";
     return facts;
   }
 
-  Status TellText(const Step& step, const std::string& parameter) {
+  void TellText(const Step& step, const std::string& parameter) {
     for (const StepFile& file : step.files) {
       if (StepFileParameter(file) != parameter) continue;
       Result<std::string> text = trace::ReadStepFile(context_.fs, op_dir_, file);
-      const std::string label = "  " + parameter;
+      std::string label = "  " + parameter;
+      const bool is_altered = text.ok() && IsAltered(file, *text);
+      damaged_ = damaged_ || !text.ok() || is_altered;
+      if (is_altered) {
+        label += context_.out.Styled(" (altered since it was recorded)", Style::kBad);
+      }
       if (!text.ok()) {
-        context_.out.Data(label + ": " + text.error().message + "\n");
+        context_.out.Data(label + ": " + Printable(text.error().message) + "\n");
       } else if (text->empty()) {
         context_.out.Data(label + ": (empty)\n");
       } else {
@@ -142,12 +151,12 @@ class Story {
         context_.out.Data(label + ":\n" + Indented(Printable(shown, Newlines::kKeep)));
       }
     }
-    return {};
   }
 
   Context& context_;
   const std::string op_dir_;
   const bool full_;
+  bool damaged_ = false;
 };
 
 std::vector<Step> StepsAt(const std::vector<Step>& steps, int64_t number) {
@@ -158,17 +167,30 @@ std::vector<Step> StepsAt(const std::vector<Step>& steps, int64_t number) {
   return found;
 }
 
-// Adds the texts themselves to what StepJson tells.
-Result<std::string> FullJson(Context& context, const Address& address, const Step& step) {
+// Adds the texts themselves to what StepJson tells. One that cannot be read, or is not what was
+// recorded, is named in "damaged".
+std::string FullJson(Context& context, const Address& address, const Step& step, bool& damaged) {
   const std::string op_dir = JoinPath(address.run_path, address.op);
   auto row = nlohmann::ordered_json::parse(StepJson(address.run_path, address.op, step));
   auto& texts = row["texts"] = nlohmann::ordered_json::object();
+  auto problems = nlohmann::ordered_json::object();
+  const auto add = [&](const std::string& name, Result<std::string> text) {
+    if (text.ok()) {
+      texts[name] = std::move(*text);
+    } else {
+      problems[name] = text.error().message;
+    }
+  };
   for (const StepFile& file : step.files) {
-    KERF_ASSIGN_OR_RETURN(std::string text, trace::ReadStepFile(context.fs, op_dir, file));
-    texts[StepFileParameter(file)] = std::move(text);
+    const std::string name = StepFileParameter(file);
+    Result<std::string> text = trace::ReadStepFile(context.fs, op_dir, file);
+    if (text.ok() && IsAltered(file, *text)) problems[name] = "altered since it was recorded";
+    add(name, std::move(text));
   }
-  if (!step.reply_frame.empty()) {
-    KERF_ASSIGN_OR_RETURN(texts["reply"], trace::ReadRawReply(context.fs, op_dir, step));
+  if (!step.reply_frame.empty()) add("reply", trace::ReadRawReply(context.fs, op_dir, step));
+  if (!problems.empty()) {
+    damaged = true;
+    row["damaged"] = std::move(problems);
   }
   return DumpJson(row);
 }
@@ -195,31 +217,43 @@ Result<int> PrintPart(Context& context, const Address& address, const std::vecto
 
 Result<int> RunTraceShow(const Args& args, Context& context) {
   KERF_ASSIGN_OR_RETURN(Address address, trace::ResolveAddress(context.fs, args.Positional(0)));
-  if (const auto step = args.GetNumber("--step")) address.step = *step;
-  KERF_ASSIGN_OR_RETURN(const std::vector<trace::TaskSteps> tasks,
-                        trace::ReadTasks(context.fs, address.run_path, address.op, address.task));
+  if (const auto step = args.GetNumber("--step")) {
+    if (address.step >= 0 && address.step != *step) {
+      return InvalidInput(args.Positional(0) + " names step " + std::to_string(address.step) +
+                          "; leave out --step " + std::to_string(*step));
+    }
+    address.step = *step;
+  }
+  int64_t lost_lines = 0;
+  KERF_ASSIGN_OR_RETURN(
+      const std::vector<trace::TaskSteps> tasks,
+      trace::ReadTasks(context.fs, address.run_path, address.op, address.task, &lost_lines));
+  NoteLostLines(lost_lines, JoinPath(address.run_path, address.op), context.out);
   const std::vector<Step> steps = StepsAt(tasks[0].steps, address.step);
   if (steps.empty()) {
     return NotFound("task '" + address.task + "' has no step " + std::to_string(address.step));
   }
   if (args.Has("--part")) {
+    if (args.Has("--json")) {
+      return InvalidInput("--part prints the bytes of a text as they are; leave out --json");
+    }
     if (address.step < 0) return InvalidInput("--part needs one step: PATH:TASK:STEP or --step N");
     return PrintPart(context, address, steps, args.Get("--part"));
   }
   if (args.Has("--json")) {
+    bool damaged = false;
     for (const Step& step : steps) {
-      KERF_ASSIGN_OR_RETURN(const std::string row, FullJson(context, address, step));
-      context.out.Data(row + "\n");
+      context.out.Data(FullJson(context, address, step, damaged) + "\n");
     }
-    return kExitDone;
+    return damaged ? kExitCorrupt : kExitDone;
   }
   Story story(context, address, args.Has("--full") || address.step >= 0);
   if (address.step >= 0) {
-    for (const Step& step : steps) KERF_RETURN_IF_ERROR(story.TellStep(step));
+    for (const Step& step : steps) story.TellStep(step);
   } else {
-    KERF_RETURN_IF_ERROR(story.Tell(address, steps));
+    story.Tell(address, steps);
   }
-  return kExitDone;
+  return story.damaged() ? kExitCorrupt : kExitDone;
 }
 
 }  // namespace
@@ -229,7 +263,9 @@ Verb TraceShowVerb() {
           .summary = "Show one step, or a whole task as a readable story",
           .details =
               "PLACE is PATH, PATH:TASK or PATH:TASK:STEP. PATH is an operator's folder, or a log\n"
-              "directory with a single operator; TASK may be empty when there is only one.",
+              "directory with a single operator; TASK may be empty when there is only one. With "
+              "--json\n"
+              "one object per line. Exit 4 when a text is missing or is not what was recorded.",
           .positionals = {{.name = "PLACE", .help = "which task or step"}},
           .flags = {{.name = "--step", .value_name = "N", .help = "only this step", .number = true},
                     {.name = "--full", .help = "whole texts instead of their first lines"},

@@ -120,9 +120,7 @@ class OpChecker {
 };
 
 Result<int64_t> SettleJournal(FileSystem& fs, const std::string& op_dir, const OpTrace& before) {
-  const int64_t damage = static_cast<int64_t>(before.scan.damaged.size()) +
-                         (before.scan.torn_bytes > 0 ? 1 : 0) +
-                         static_cast<int64_t>(before.missing_seqs.size());
+  const int64_t damage = before.LostLines() + (before.scan.torn_bytes > 0 ? 1 : 0);
   if (damage == 0) return damage;
   KERF_ASSIGN_OR_RETURN(const std::unique_ptr<Journal> journal, Journal::Open(fs, op_dir));
   std::vector<JournalLine> lines(1);
@@ -164,6 +162,7 @@ Result<RepairReport> RepairRun(FileSystem& fs, Clock& clock, IdSource& ids, cons
   for (const std::string& op : run.ops) {
     KERF_ASSIGN_OR_RETURN(const OpTrace before, ReadOp(fs, run.path, op));
     std::set<std::string> tasks;
+    std::set<std::string> places;
     for (const TaskSteps& task : before.tasks) tasks.insert(task.task);
     for (const Step& step : before.unfinished) tasks.insert(step.task);
     for (const std::string& task : tasks) {
@@ -176,15 +175,17 @@ Result<RepairReport> RepairRun(FileSystem& fs, Clock& clock, IdSource& ids, cons
           return done.error();
         }
         report.not_done.push_back({false, code == ErrorCode::kUnavailable ? "in_use" : "bad_name",
-                                   before.dir, done.error().message});
+                                   before.dir, "task '" + task + "': " + done.error().message});
         continue;
       }
       report.committed += done->committed;
       report.abandoned += done->abandoned;
       report.recovered += done->recovered;
+      if (!done->set_aside.empty()) places.insert(done->set_aside);
     }
     KERF_ASSIGN_OR_RETURN(const int64_t settled, SettleJournal(fs, before.dir, before));
     report.journal_damage += settled;
+    report.set_aside.insert(report.set_aside.end(), places.begin(), places.end());
   }
   return report;
 }

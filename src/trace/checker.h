@@ -40,8 +40,9 @@ struct RepairReport {
   int64_t committed = 0;
   int64_t abandoned = 0;
   int64_t recovered = 0;
-  int64_t journal_damage = 0;     // torn tails, bad lines and gaps dealt with
-  std::vector<Finding> not_done;  // tasks in use by others, or with names kerf cannot record
+  int64_t journal_damage = 0;          // torn tails, bad lines and gaps dealt with
+  std::vector<std::string> set_aside;  // folders that files of unfinished records were moved to
+  std::vector<Finding> not_done;       // tasks in use by others, or with names kerf cannot record
 };
 
 // `owner` is shown to others while a task is locked for repair.

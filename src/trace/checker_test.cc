@@ -151,6 +151,7 @@ TEST_F(TraceChecker, RepairsADirectoryWithNamesKerfWouldNotWrite) {
   EXPECT_EQ(report.recovered, 1);
   ASSERT_THAT(report.not_done, SizeIs(1));
   EXPECT_EQ(report.not_done[0].what, "bad_name");
+  EXPECT_THAT(report.not_done[0].detail, HasSubstr("task 'a\tb'"));
   ExpectRepairIsDone();
 }
 
@@ -291,11 +292,49 @@ TEST_F(TraceChecker, AHostileUnfinishedRecordRemovesNoOtherTasksFile) {
 
 TEST_F(TraceChecker, AHostileTaskNameDoesNotStopTheRepair) {
   disk_.Put(kJournal,
-            WithSum(R"({"v":1,"kind":"record","seq":1,"batch":"a","task":"../x","step":1,)"
+            WithSum(R"({"v":1,"kind":"record","seq":1,"batch":"a","task":"a\u0001","step":1,)"
                     R"("record":"verifier","action":"VERIFY","names":"doc","files":[])"));
   const RepairReport report = MustRepair();
   ASSERT_THAT(report.not_done, SizeIs(1));
   EXPECT_EQ(report.not_done[0].what, "bad_name");
+  EXPECT_THAT(report.not_done[0].detail, HasSubstr("task 'a\x01'"));
+}
+
+// The journal lost a commit, and a file was altered too. That the task went on proves that the
+// record was acknowledged.
+TEST_F(TraceChecker, ARecordWhoseCommitIsLostStaysWhateverBecameOfItsFiles) {
+  RecordTwoSteps();
+  const std::string journal = disk_.Read(kJournal);
+  const size_t commit = journal.find("\"kind\":\"commit\"");
+  for (const bool is_gone : {false, true}) {
+    disk_.Put(kJournal, journal.substr(0, commit) + "?" + journal.substr(commit + 1));
+    if (is_gone) {
+      ASSERT_TRUE(disk_.fs.Remove(kResult).ok());
+    } else {
+      disk_.Put(kResult, "evil");
+    }
+    const std::string damage = is_gone ? "damage missing_file" : "damage altered_file";
+    EXPECT_THAT(CheckWords(), ElementsAre("damage damaged_line", "damage missing_line", damage));
+    ASSERT_THAT(Steps(), SizeIs(2));
+    const RepairReport report = MustRepair();
+    EXPECT_EQ(report.recovered + report.abandoned, 0);
+    EXPECT_THAT(CheckWords(), Contains(damage)) << "a repair must not hide what it cannot mend";
+    ASSERT_THAT(Steps(), SizeIs(2));
+    EXPECT_FALSE(Steps()[0].recovered);
+    ExpectRepairIsDone();
+  }
+}
+
+TEST_F(TraceChecker, SaysWhereUnfinishedRecordsWent) {
+  RecordTwoSteps();
+  std::string journal = disk_.Read(kJournal);
+  journal.resize(journal.rfind("{\"v\""));  // the last commit
+  disk_.Put(kJournal, journal);
+  disk_.Put(kLog, "lo");
+  const RepairReport report = MustRepair();
+  EXPECT_EQ(report.abandoned, 1);
+  ASSERT_THAT(report.set_aside, SizeIs(1));
+  EXPECT_THAT(report.set_aside[0], HasSubstr("set_aside/relu"));
 }
 
 }  // namespace

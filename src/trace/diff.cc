@@ -19,25 +19,14 @@ struct PartWords {
       parameter;  // of the file; empty for the numbers, which come from meta and the profile
 };
 
-constexpr std::array<PartWords, 5> kParts = {{
+constexpr std::array<PartWords, 6> kParts = {{
     {DiffPart::kPrompt, "prompt", "prompt"},
     {DiffPart::kResult, "result", "result"},
     {DiffPart::kReasoning, "reasoning", "reasoning"},
+    {DiffPart::kVerdict, "verdict", "verify_res"},
     {DiffPart::kLog, "log", "error_log"},
     {DiffPart::kNumbers, "numbers", ""},
 }};
-
-// Whether the journal vouches that both texts are the same, which saves reading them.
-bool KnownEqual(const Step& a, const Step& b, const std::string& parameter) {
-  const auto hash = [&](const Step& step) {
-    for (const StepFile& file : step.files) {
-      if (StepFileParameter(file) == parameter) return file.sha256;
-    }
-    return std::string();
-  };
-  const std::string hash_a = hash(a);
-  return !hash_a.empty() && hash_a == hash(b);
-}
 
 std::map<std::string, Fact> FactsByPath(const std::string& meta, const std::string& profile) {
   std::map<std::string, Fact> facts;
@@ -138,29 +127,26 @@ class Comparer {
     pair.b = j;
     // Whoever asks for one text only does not want to hear that a repair is no first try.
     pair.action_differs = parts_ == AllDiffParts() && (a.kind != b.kind || a.action != b.action);
-    if (parts_.contains(DiffPart::kLog)) KERF_RETURN_IF_ERROR(CompareVerdict(a, b, pair));
+    pair.verdict_differs = Wants(DiffPart::kVerdict) && a.verification != b.verification;
     for (const PartWords& words : kParts) {
-      if (!parts_.contains(words.part) || *words.parameter == '\0') continue;
-      KERF_RETURN_IF_ERROR(CompareText(words, a, b, pair));
+      if (!Wants(words.part) || *words.parameter == '\0') continue;
+      // A plain pass or fail has been compared already; True and true are the same.
+      const bool is_plain = words.part == DiffPart::kVerdict &&
+                            (a.verification != Verification::kUnknown || pair.verdict_differs);
+      if (!is_plain) KERF_RETURN_IF_ERROR(CompareText(words, a, b, pair));
     }
     if (parts_.contains(DiffPart::kNumbers)) KERF_RETURN_IF_ERROR(CompareNumbers(a, b, pair));
     diff_.records.push_back({std::nullopt, std::nullopt, std::move(pair)});
     return {};
   }
 
-  // The log and what it was judged to be go together. Results that are no plain pass or fail are
-  // compared as text.
-  Status CompareVerdict(const Step& a, const Step& b, RecordPair& pair) {
-    pair.verdict_differs = a.verification != b.verification;
-    if (pair.verdict_differs || a.verification != Verification::kUnknown) return {};
-    KERF_ASSIGN_OR_RETURN(const std::string text_a, ReadStepText(fs_, a_.op_dir, a, "verify_res"));
-    KERF_ASSIGN_OR_RETURN(const std::string text_b, ReadStepText(fs_, b_.op_dir, b, "verify_res"));
-    pair.verdict_differs = text_a != text_b;
-    return {};
+  // The log and what it was judged to be go together.
+  [[nodiscard]] bool Wants(DiffPart part) const {
+    return parts_.contains(part) || (part == DiffPart::kVerdict && parts_.contains(DiffPart::kLog));
   }
 
+  // Both are read even where the journal has one hash for them: a file may have been altered since.
   Status CompareText(const PartWords& words, const Step& a, const Step& b, RecordPair& pair) {
-    if (KnownEqual(a, b, words.parameter)) return {};
     TextPartDiff text;
     text.part = words.part;
     KERF_ASSIGN_OR_RETURN(text.a, ReadStepText(fs_, a_.op_dir, a, words.parameter));

@@ -17,7 +17,7 @@
 
 namespace kerf::trace {
 
-enum class DiffPart { kPrompt, kResult, kReasoning, kLog, kNumbers };
+enum class DiffPart { kPrompt, kResult, kReasoning, kVerdict, kLog, kNumbers };
 
 const char* DiffPartName(DiffPart part);  // "prompt", "result" …
 std::optional<DiffPart> ParseDiffPart(std::string_view name);

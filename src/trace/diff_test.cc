@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "trace/recorded_run.h"
 
@@ -108,9 +109,30 @@ TEST_F(TraceDiffTest, SaysWhenTheVerdictChanged) {
   Verify("2", "timed out", "");
   Verify("3", "crashed", "");
   EXPECT_TRUE(Diff(":0:1", ":1:1").records[0].pair->verdict_differs);
-  // Neither passed nor failed: the words count.
-  EXPECT_TRUE(Diff(":2:1", ":3:1").records[0].pair->verdict_differs);
-  EXPECT_FALSE(Diff(":2:1", ":2:1").records[0].pair->verdict_differs);
+  // Neither passed nor failed: the words count, and are shown.
+  const TraceDiff words = Diff(":2:1", ":3:1");
+  ASSERT_EQ(words.records[0].pair->texts.size(), 1U);
+  EXPECT_EQ(words.records[0].pair->texts[0].part, DiffPart::kVerdict);
+  EXPECT_EQ(words.records[0].pair->texts[0].b, "crashed");
+  EXPECT_FALSE(words.Identical());
+  EXPECT_TRUE(Diff(":2:1", ":2:1").Identical());
+  EXPECT_FALSE(Diff(":2:1", ":3:1", {DiffPart::kVerdict}).Identical());
+  EXPECT_FALSE(Diff(":0:1", ":1:1", {DiffPart::kVerdict}).Identical());
+  EXPECT_TRUE(Diff(":0:1", ":1:1", {DiffPart::kPrompt}).Identical());
+}
+
+// The journal has one hash for both.
+TEST_F(TraceDiffTest, SeesWhatWasAlteredAfterItWasRecorded) {
+  Model("0", ActionType::kDoCoder, "good\n");
+  Model("1", ActionType::kDoCoder, "good\n");
+  EXPECT_TRUE(Diff(":0", ":1").Identical());
+  const std::string file = run_.Path("run/relu/I1_S01_relu_DO_CODER_result.txt");
+  std::ofstream(file) << "evil\n";
+  EXPECT_FALSE(Diff(":0", ":1").Identical());
+  std::filesystem::remove(file);
+  const Result<TraceDiff> diff = DiffSides(run_.fs(), Side(":0"), Side(":1"), AllDiffParts());
+  ASSERT_FALSE(diff.ok());
+  EXPECT_EQ(diff.error().code, ErrorCode::kCorrupt);
 }
 
 TEST_F(TraceDiffTest, ComparesTheConductorsRecordsOfAStepToo) {

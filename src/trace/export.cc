@@ -23,6 +23,13 @@ std::string Joined(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+std::string IdFrom(const std::string& seed) { return Sha256Hex(seed).substr(0, 32); }
+
+int64_t CountUnjournaled(const std::vector<Step>& steps) {
+  return std::count_if(steps.begin(), steps.end(),
+                       [](const Step& step) { return !step.journaled; });
+}
+
 Status KeepOneOp(std::vector<Run>& runs, const std::string& op) {
   std::string known;
   std::vector<Run> kept;
@@ -88,15 +95,25 @@ Result<ExportChoice> ChooseExport(FileSystem& fs, const std::string& place, cons
 Result<ExportCount> ForEachTask(FileSystem& fs, const ExportChoice& choice,
                                 const std::function<Status(const ExportTask&)>& each) {
   ExportCount count;
+  std::set<std::string> ids;
   for (const Run& run : choice.runs) {
+    count.skipped.insert(count.skipped.end(), run.skipped.begin(), run.skipped.end());
     for (const std::string& op : run.ops) {
       KERF_ASSIGN_OR_RETURN(OpTrace trace, ReadOp(fs, run.path, op));
-      count.damaged_lines += static_cast<int64_t>(trace.scan.damaged.size());
+      count.damaged_lines += trace.LostLines() + (trace.scan.torn_bytes > 0 ? 1 : 0);
       for (TaskSteps& steps : trace.tasks) {
         if (steps.steps.empty()) continue;
         if (!choice.task.empty() && steps.task != choice.task) continue;
-        const ExportTask task{choice.runs.size() > 1 ? BaseName(run.path) : "", op, trace.dir,
-                              std::move(steps.task), std::move(steps.steps)};
+        ExportTask task{"",
+                        choice.runs.size() > 1 ? BaseName(run.path) : "",
+                        op,
+                        trace.dir,
+                        std::move(steps.task),
+                        std::move(steps.steps)};
+        KERF_ASSIGN_OR_RETURN(task.id, TraceIdOf(fs, task));
+        // Copies, and runs without a journal that began alike.
+        while (!ids.insert(task.id).second) task.id = IdFrom(Joined({task.id, task.run}));
+        if (trace.has_journal) count.unjournaled += CountUnjournaled(task.steps);
         ++count.tasks;
         count.records += static_cast<int64_t>(task.steps.size());
         KERF_RETURN_IF_ERROR(each(task));
@@ -155,7 +172,7 @@ Result<std::string> TraceIdOf(FileSystem& fs, const ExportTask& task) {
     }
     seed += Joined({file.name, hash});
   }
-  return Sha256Hex(seed).substr(0, 32);
+  return IdFrom(seed);
 }
 
 std::vector<std::string> SpanIdsOf(const ExportTask& task, const std::string& trace_id) {

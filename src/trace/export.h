@@ -27,6 +27,7 @@ Result<ExportChoice> ChooseExport(FileSystem& fs, const std::string& place, cons
 
 // One task on its way out. Holds no text.
 struct ExportTask {
+  std::string id;   // TraceIdOf(); another one when a task before it has the same
   std::string run;  // the run's folder name; empty when there is one run only
   std::string op;
   std::string op_dir;
@@ -37,7 +38,10 @@ struct ExportTask {
 struct ExportCount {
   int64_t tasks = 0;
   int64_t records = 0;
-  int64_t damaged_lines = 0;  // of journals: their records are not in the export
+  int64_t damaged_lines = 0;  // of journals, or missing: what they told is not in the export
+  int64_t unjournaled = 0;    // records known by their files only, where there is a journal
+  // Folders that could not be looked into, with the reason.
+  std::vector<std::pair<std::string, std::string>> skipped;
 };
 // Calls `each` for one task after the other, in order; reads one operator at a time. kNotFound when
 // no task fits.

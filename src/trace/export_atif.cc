@@ -74,7 +74,7 @@ class AtifExporter : public TaskExporter {
   }
 
   Status WriteHead() {
-    KERF_ASSIGN_OR_RETURN(const std::string id, TraceIdOf(fs_, *task_));
+    const std::string& id = task_->id;
     std::set<std::string> models;
     bool has_verifier = false;
     for (const Step& step : task_->steps) {

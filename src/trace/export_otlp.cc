@@ -33,7 +33,7 @@ class OtlpExporter : public TaskExporter {
 
   Status Add(const ExportTask& task) override {
     task_ = &task;
-    KERF_ASSIGN_OR_RETURN(trace_id_, TraceIdOf(fs_, task));
+    trace_id_ = task.id;
     span_ids_ = SpanIdsOf(task, trace_id_);
     times_ = TimesOf(fs_, task);
     judged_ = JudgedRecords(task.steps);

@@ -422,6 +422,46 @@ TEST_F(ExportTest, ALostFileIsCountedAndTheRestExported) {
   EXPECT_EQ(Lines(exported.text).size(), 2U);
 }
 
+TEST_F(ExportTest, NoTwoTasksOfAnExportHaveOneId) {
+  RecordSample(run_);
+  std::filesystem::copy(run_.Path("run"), run_.Path("copy"),
+                        std::filesystem::copy_options::recursive);
+  const std::vector<Json> spans = Spans(Export(run_.fs(), run_.Path(""), "otlp").text);
+  std::set<std::string> ids;
+  for (const Json& span : spans) {
+    EXPECT_TRUE(
+        ids.insert(span.at("traceId").get<std::string>() + span.at("spanId").get<std::string>())
+            .second);
+  }
+  EXPECT_EQ(spans.size(), 2 * Spans(Export(run_.fs(), run_.Path(), "otlp").text).size());
+  EXPECT_EQ(Spans(Export(run_.fs(), run_.Path(""), "otlp").text), spans);
+}
+
+TEST_F(ExportTest, WhatTheJournalLostIsCounted) {
+  RecordSample(run_);
+  const auto count = [&] {
+    const Result<ExportChoice> choice = ChooseExport(run_.fs(), run_.Path(), "", "");
+    EXPECT_TRUE(choice.ok());
+    const auto none = [](const ExportTask&) -> Status { return {}; };
+    const Result<ExportCount> counted = ForEachTask(run_.fs(), *choice, none);
+    EXPECT_TRUE(counted.ok());
+    return *counted;
+  };
+  EXPECT_EQ(count().damaged_lines + count().unjournaled, 0);
+  const std::string path = run_.Path("run/relu/journal.jsonl");
+  const std::string journal = run_.fs().ReadFile(path).value();
+  const size_t first_line = journal.find('\n') + 1;
+  std::ofstream(path) << journal.substr(first_line);
+  EXPECT_GT(count().damaged_lines, 0);
+  std::ofstream(path) << journal.substr(0, first_line / 2);
+  EXPECT_EQ(count().damaged_lines, 1) << "the torn one";
+  EXPECT_GT(count().unjournaled, 0);
+  std::ofstream(path) << journal;
+  std::filesystem::create_directory_symlink("relu", run_.Path("run/linked"));
+  ASSERT_EQ(count().skipped.size(), 1U);
+  EXPECT_EQ(count().skipped[0].first, run_.Path("run/linked"));
+}
+
 TEST_F(ExportTest, ChoosesByOperatorTaskAndAddress) {
   RecordSample(run_);
   run_.Verify("add", "0", "True", "", "", "");

@@ -114,6 +114,8 @@ Result<IndexReport> TraceIndex::Update() {
     const Status updated = updater.Update();
     report.added = updater.added();
     report.removed = updater.removed();
+    report.unread = updater.unread();
+    report.skipped = updater.skipped();
     if (updated.ok()) break;
     if (updated.error().code == ErrorCode::kUnavailable) {
       report.complete = false;
@@ -139,7 +141,8 @@ Result<IndexReport> TraceIndex::Rebuild() {
     const Status rebuilt = updater.Rebuild();
     if (rebuilt.ok()) {
       KERF_ASSIGN_OR_RETURN(const int64_t steps, store_->CountSteps());
-      return IndexReport{steps, updater.added(), updater.removed(), true};
+      return IndexReport{steps, updater.added(),  updater.removed(),
+                         true,  updater.unread(), updater.skipped()};
     }
     if (rebuilt.error().code != ErrorCode::kCorrupt || attempt > 0) return rebuilt.error();
     KERF_RETURN_IF_ERROR(Recreate());

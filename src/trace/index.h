@@ -27,6 +27,10 @@ struct IndexReport {
   // False: another process was writing the index; what is in it can be searched, the newest steps
   // may be missing.
   bool complete = true;
+  // Texts that could not be read, of steps that were looked at this time.
+  int64_t unread = 0;
+  // What may hold steps and could not be looked into, with the reason.
+  std::vector<std::pair<std::string, std::string>> skipped;
 };
 
 class TraceIndex {

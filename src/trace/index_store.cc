@@ -239,13 +239,14 @@ Result<std::vector<IndexedRow>> IndexStore::RowsAt(int64_t op_id, const Step& st
 }
 
 Status IndexStore::AddAll(const OpState& op, std::vector<NewRow> rows,
-                          const std::function<PartTexts(const Step&)>& texts) {
+                          const std::function<PartTexts(NewRow&)>& texts) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const NewRow& a, const NewRow& b) { return a.time_us < b.time_us; });
   int64_t id = 0;
-  for (const NewRow& row : rows) {
+  for (NewRow& row : rows) {
     KERF_ASSIGN_OR_RETURN(id, FreeId(row.time_us, id));
-    KERF_RETURN_IF_ERROR(Add(op, id, row, texts(*row.step)));
+    const PartTexts parts = texts(row);
+    KERF_RETURN_IF_ERROR(Add(op, id, row, parts));
   }
   return {};
 }

@@ -74,7 +74,7 @@ class IndexStore {
   // `texts` is asked for the parts of one step at a time.
   using PartTexts = std::array<std::string, kAllParts.size()>;
   Status AddAll(const OpState& op, std::vector<NewRow> rows,
-                const std::function<PartTexts(const Step&)>& texts);
+                const std::function<PartTexts(NewRow&)>& texts);
   Status Remove(int64_t row_id);
   Status SetProvisional(int64_t row_id, bool provisional);
 

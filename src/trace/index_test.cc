@@ -399,5 +399,34 @@ TEST_F(TraceIndexTest, ManySearchWhileOneRecords) {
   EXPECT_EQ(Find(request).size(), size_t{kSteps});
 }
 
+TEST_F(TraceIndexTest, ATextThatCannotBeReadIsToldAndReadLater) {
+  Code("relu", "0", "result", "a prompt");
+  Code("relu", "1", "other");
+  const std::string file = run_ + "/relu/I0_S01_relu_DO_CODER_prompt.txt";
+  std::filesystem::rename(file, run_ + "/kept");
+  std::filesystem::create_symlink("/dev/null", file);
+  EXPECT_EQ(Update(*Open()).unread, 1);
+  EXPECT_EQ(Update(*Open()).unread, 1) << "as long as it cannot be read";
+  EXPECT_TRUE(Find("prompt").empty());
+  EXPECT_EQ(Find("result").size(), 1U);
+  std::filesystem::rename(run_ + "/kept", file);
+  EXPECT_EQ(Update(*Open()).unread, 0);
+  EXPECT_EQ(Find("prompt").size(), 1U);
+  EXPECT_EQ(Update(*Open()).added, 0);
+}
+
+TEST_F(TraceIndexTest, AJournalThatCannotBeReadHidesNoSteps) {
+  Code("relu", "0", "result");
+  Code("gelu", "0", "result");
+  std::filesystem::rename(run_ + "/relu/journal.jsonl", run_ + "/kept");
+  std::filesystem::create_directory(run_ + "/relu/journal.jsonl");
+  EXPECT_EQ(Update(*Open()).skipped.size(), 1U);
+  EXPECT_EQ(Find("result").size(), 2U);
+  std::filesystem::remove(run_ + "/relu/journal.jsonl");
+  std::filesystem::rename(run_ + "/kept", run_ + "/relu/journal.jsonl");
+  EXPECT_TRUE(Update(*Open()).skipped.empty());
+  EXPECT_EQ(Find("result").size(), 2U);
+}
+
 }  // namespace
 }  // namespace kerf::trace

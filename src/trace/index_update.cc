@@ -8,6 +8,8 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "trace/journal.h"
+#include "trace/names.h"
 #include "trace/reader.h"
 #include "trace/step_texts.h"
 
@@ -16,6 +18,9 @@ namespace {
 
 constexpr int64_t kCommitEveryNs = 1'000'000'000;
 constexpr char kResultsFact[] = "results_stamp";
+// The signature of a row with a text that could not be read: no step's, so that the next full look
+// makes the row anew.
+constexpr uint64_t kIncomplete = 0;
 
 // What a step consists of; two steps with the same value need not be told apart.
 std::string Describe(const Step& step) {
@@ -55,6 +60,7 @@ IndexUpdater::IndexUpdater(FileSystem& fs, Clock& clock, IndexStore& store, std:
 
 Status IndexUpdater::Update() {
   KERF_ASSIGN_OR_RETURN(const std::vector<std::string> folders, watch_.ListFolders());
+  NoteLinks();
   KERF_ASSIGN_OR_RETURN(const auto known, store_.LoadOps());
   KERF_ASSIGN_OR_RETURN(const int64_t results, watch_.ResultsStamp());
   KERF_ASSIGN_OR_RETURN(const int64_t known_results, store_.GetFact(kResultsFact));
@@ -62,9 +68,15 @@ Status IndexUpdater::Update() {
   std::vector<std::string> changed;
   size_t still_there = 0;
   for (const std::string& name : folders) {
-    KERF_ASSIGN_OR_RETURN(const OpState seen, watch_.Observe(name));
     const auto state = known.find(name);
     if (state != known.end()) ++still_there;
+    const Result<OpState> observed = watch_.Observe(name);
+    if (!observed.ok() && !MaySkip(observed.error())) return observed.error();
+    if (!observed.ok()) {
+      NoteSkipped(name, observed.error().message);
+      continue;
+    }
+    const OpState& seen = *observed;
     const bool same = state != known.end() && Compare(state->second, seen) == RunChange::kNone;
     if (!same || everything_changed_) changed.push_back(name);
   }
@@ -77,6 +89,7 @@ Status IndexUpdater::Update() {
 
 Status IndexUpdater::Rebuild() {
   KERF_ASSIGN_OR_RETURN(const std::vector<std::string> folders, watch_.ListFolders());
+  NoteLinks();
   Transaction transaction(store_.database());
   KERF_RETURN_IF_ERROR(transaction.Begin());
   KERF_RETURN_IF_ERROR(store_.Clear());
@@ -84,6 +97,22 @@ Status IndexUpdater::Rebuild() {
   KERF_RETURN_IF_ERROR(SyncAll(folders, /*commit_often=*/false));
   KERF_RETURN_IF_ERROR(store_.SetFact(kResultsFact, results));
   return transaction.Commit();
+}
+
+bool IndexUpdater::MaySkip(const Error& error) {
+  return error.code == ErrorCode::kNotFound || error.code == ErrorCode::kDenied;
+}
+
+void IndexUpdater::NoteSkipped(const std::string& name, const std::string& reason) {
+  const std::string dir = JoinPath(run_path_, name);
+  if (IsThere(fs_, dir)) skipped_.emplace_back(dir, reason);
+}
+
+// What the reader would name, too.
+void IndexUpdater::NoteLinks() {
+  for (const std::string& name : watch_.links()) {
+    if (IsLinkedOp(fs_, JoinPath(run_path_, name))) NoteSkipped(name, kNotFollowed);
+  }
 }
 
 Status IndexUpdater::ForgetGone(const std::vector<std::string>& folders) {
@@ -110,9 +139,8 @@ Status IndexUpdater::SyncAll(const std::vector<std::string>& names, bool commit_
       const Status synced = Sync(names[next]);
       // A folder that was removed meanwhile, or that we may not read, has nothing to find; the rest
       // has.
-      const bool skip = !synced.ok() && (synced.error().code == ErrorCode::kNotFound ||
-                                         synced.error().code == ErrorCode::kDenied);
-      if (!synced.ok() && !skip) return synced.error();
+      if (!synced.ok() && !MaySkip(synced.error())) return synced.error();
+      if (!synced.ok()) NoteSkipped(names[next], synced.error().message);
       progress_now_.ops_done = ++next;
       if (on_progress_) on_progress_(progress_now_);
     } while (next < names.size() &&
@@ -162,11 +190,17 @@ Status IndexUpdater::SyncFull(OpState known, OpState seen) {
   // The tail first: what ReadOp then sees in addition counts as not settled.
   std::unordered_set<uint64_t> settled;
   if (seen.has_journal) {
-    KERF_ASSIGN_OR_RETURN(const JournalTail tail,
-                          ReadJournalTail(fs_, JoinPath(run_path_, known.name), {}));
-    seen.mark = tail.mark;
-    for (const TailStep& one : tail.steps) {
-      if (one.settled) settled.insert(MakeRow(one.step, false).signature);
+    const std::string dir = JoinPath(run_path_, seen.name);
+    const Result<JournalTail> tail = ReadJournalTail(fs_, dir, {});
+    if (tail.ok()) {
+      seen.mark = tail->mark;
+      for (const TailStep& one : tail->steps) {
+        if (one.settled) settled.insert(MakeRow(one.step, false).signature);
+      }
+    } else if (IsThere(fs_, dir)) {
+      // As the reader does: what the files tell is found.
+      skipped_.emplace_back(JoinPath(dir, kJournalName), tail.error().message);
+      seen.folder_stamp = 0;
     }
   }
   KERF_ASSIGN_OR_RETURN(OpTrace op, ReadOp(fs_, run_path_, seen.name));
@@ -232,17 +266,27 @@ Status IndexUpdater::Replace(OpState& op, const std::vector<IndexedRow>& existin
     }
   }
   const std::string dir = JoinPath(run_path_, op.name);
-  return store_.AddAll(op, std::move(added), [&](const Step& step) {
+  bool may_be_read_later = false;
+  KERF_RETURN_IF_ERROR(store_.AddAll(op, std::move(added), [&](NewRow& row) {
     std::vector<std::string> names;
-    for (const StepFile& file : step.files) names.push_back(file.name);
+    for (const StepFile& file : row.step->files) names.push_back(file.name);
     IndexStore::PartTexts texts;
     for (const Part part : kAllParts) {
-      texts[static_cast<size_t>(part)] = ReadPart(fs_, dir, names, part).text;
+      PartText read = ReadPart(fs_, dir, names, part);
+      texts[static_cast<size_t>(part)] = std::move(read.text);
+      if (!read.failure.has_value()) continue;
+      ++unread_;
+      row.signature = kIncomplete;
+      may_be_read_later = may_be_read_later || read.failure->code != ErrorCode::kNotFound;
     }
     ++progress_now_.steps_added;
     if (on_progress_ && progress_now_.steps_added % 256 == 0) on_progress_(progress_now_);
     return texts;
-  });
+  }));
+  if (!may_be_read_later) return {};
+  // Permissions change without a trace in the folder's time: look again every time.
+  op.folder_stamp = 0;
+  return store_.SaveOp(op);
 }
 
 }  // namespace kerf::trace

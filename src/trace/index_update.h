@@ -34,6 +34,12 @@ class IndexUpdater {
 
   [[nodiscard]] int64_t added() const { return progress_now_.steps_added; }
   [[nodiscard]] int64_t removed() const { return removed_; }
+  // Texts that could not be read, among those that were looked at.
+  [[nodiscard]] int64_t unread() const { return unread_; }
+  // What may hold steps and could not be looked into, with the reason.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& skipped() const {
+    return skipped_;
+  }
 
  private:
   Status Sync(const std::string& name);
@@ -47,6 +53,9 @@ class IndexUpdater {
   Status Replace(OpState& op, const std::vector<IndexedRow>& existing, std::vector<NewRow> wanted);
   Status SyncAll(const std::vector<std::string>& names, bool commit_often);
   Status ForgetGone(const std::vector<std::string>& folders);
+  static bool MaySkip(const Error& error);
+  void NoteSkipped(const std::string& name, const std::string& reason);
+  void NoteLinks();
 
   FileSystem& fs_;
   Clock& clock_;
@@ -57,6 +66,8 @@ class IndexUpdater {
   bool everything_changed_ = false;
   IndexProgress progress_now_;
   int64_t removed_ = 0;
+  int64_t unread_ = 0;
+  std::vector<std::pair<std::string, std::string>> skipped_;
 };
 
 }  // namespace kerf::trace

@@ -108,6 +108,11 @@ void Journal::Apply(JournalLine&& line) {
     if (line.kind == LineKind::kAbandon) {
       for (auto record = open.end(); record != mine;) ApplyAbandon(state, *--record);
     }
+    for (auto record = mine; line.kind == LineKind::kCommit && record != open.end(); ++record) {
+      const Step& step = record->step;
+      if (step.kind == RecordKind::kConductor || step.recovered) continue;
+      state.committed_step = std::max(state.committed_step, step.step);
+    }
     open.erase(mine, open.end());
   }
   open_batches_.erase(batch);

@@ -44,6 +44,7 @@ bool GivesUp(const Step& later, const Step& earlier);
 // What the recorder must know about one task.
 struct TaskState {
   int64_t last_step = 0;
+  int64_t committed_step = 0;  // the highest one that a commit vouches for
   // Conductor records so far, by step and check.
   std::map<std::pair<int64_t, std::string>, int64_t> attempts;
   // Records whose batch has neither commit nor abandon, and that no later record replaced.

@@ -207,6 +207,10 @@ Status FinishRecord(JournalLine& line, const std::string& record_word) {
   if (!kind.has_value()) return Corrupt("it is of no known kind of record: '" + record_word + "'");
   step.kind = *kind;
   if (step.task.empty()) return Corrupt("it names no task");
+  // The name becomes part of file names.
+  if (step.task.find('/') != std::string::npos || step.task.find('\0') != std::string::npos) {
+    return Corrupt("its task is no task's name");
+  }
   if (step.step < 0 || step.step > kMaxStep || step.attempt < 1 || step.attempt > kMaxStep) {
     return Corrupt("its step or attempt is no record's");
   }

@@ -203,6 +203,17 @@ TEST(JournalLine, ARecordWithoutTaskIsRefused) {
   EXPECT_FALSE(read.ok());
 }
 
+// Its name becomes part of file names.
+TEST(JournalLine, ATaskThatLeadsElsewhereIsRefused) {
+  for (const char* task : {"../x", "/x", "a/b", "x\\u0000y"}) {
+    const Result<JournalLine> read =
+        DecodeLine(WithSum(std::string(R"({"v":1,"kind":"record","seq":1,"batch":"b","task":")") +
+                           task + R"(","step":1,"record":"verifier")"));
+    ASSERT_FALSE(read.ok()) << task;
+    EXPECT_EQ(read.error().code, ErrorCode::kCorrupt);
+  }
+}
+
 TEST(JournalLine, ALineThatIsNotUtf8IsRefused) {
   const Result<JournalLine> read =
       DecodeLine(WithSum("{\"v\":1,\"kind\":\"commit\",\"seq\":1,\"batch\":\"\xFF\""));

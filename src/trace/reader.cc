@@ -32,14 +32,24 @@ Result<bool> IsOpFolder(FileSystem& fs, const std::string& dir) {
   });
 }
 
+}  // namespace
+
+bool IsLinkedOp(FileSystem& fs, const std::string& dir) {
+  if (!IsDirectory(fs, dir)) return false;
+  const Result<bool> is_op = IsOpFolder(fs, dir);
+  return !is_op.ok() || *is_op;
+}
+
+namespace {
+
 Result<Run> ReadRun(FileSystem& fs, const std::string& run_path) {
   KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs.List(run_path));
   Run run{run_path, {}, {}};
   for (const DirEntry& entry : entries) {
     if (entry.name[0] == '.' || entry.name == "passed_cases") continue;
     const std::string dir = JoinPath(run_path, entry.name);
-    if (entry.kind == FileKind::kSymlink && IsDirectory(fs, dir)) {
-      run.skipped.emplace_back(dir, "a symbolic link, which kerf does not follow here");
+    if (entry.kind == FileKind::kSymlink && IsLinkedOp(fs, dir)) {
+      run.skipped.emplace_back(dir, kNotFollowed);
     }
     if (entry.kind != FileKind::kDirectory) continue;
     const Result<bool> is_op = IsOpFolder(fs, dir);
@@ -330,8 +340,10 @@ Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::s
 }
 
 Result<std::vector<TaskSteps>> ReadTasks(FileSystem& fs, const std::string& run_path,
-                                         const std::string& op, const std::string& task) {
+                                         const std::string& op, const std::string& task,
+                                         int64_t* lost_lines) {
   KERF_ASSIGN_OR_RETURN(OpTrace trace, ReadOp(fs, run_path, op));
+  if (lost_lines != nullptr) *lost_lines = trace.LostLines();
   if (task.empty()) return std::move(trace.tasks);
   std::vector<std::string> others;
   for (TaskSteps& one : trace.tasks) {

@@ -5,6 +5,7 @@
 //   KERF_ASSIGN_OR_RETURN(OpTrace op, ReadOp(fs, runs[0].path, runs[0].ops[0]));
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -30,6 +31,11 @@ struct Run {
 // a trace.
 Result<std::vector<Run>> FindRuns(FileSystem& fs, const std::string& path);
 
+// Whether a symbolic link in a run leads to what looks like an operator's folder. kerf does not
+// follow it: whatever is read as a run must be in it.
+bool IsLinkedOp(FileSystem& fs, const std::string& dir);
+inline constexpr char kNotFollowed[] = "a symbolic link, which kerf does not follow here";
+
 struct TaskSteps {
   std::string op;
   std::string task;
@@ -49,6 +55,12 @@ struct OpTrace {
   std::vector<Step> unfinished;  // in the journal, without commit, and not whole
   std::vector<int64_t> missing_seqs;
   std::vector<std::string> unknown_files;
+
+  // Lines of the journal that are damaged or gone, without what may just be being written. A
+  // damaged one leaves a gap in the numbers, too.
+  [[nodiscard]] int64_t LostLines() const {
+    return static_cast<int64_t>(std::max(scan.damaged.size(), missing_seqs.size()));
+  }
 };
 
 Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::string& op);
@@ -57,9 +69,10 @@ Result<OpTrace> ReadOp(FileSystem& fs, const std::string& run_path, const std::s
                        const VerificationResults& results);
 
 // The tasks of an operator; just the named one unless `task` is empty. kNotFound tells which ones
-// there are.
+// there are. `lost_lines`, when given, becomes OpTrace::LostLines().
 Result<std::vector<TaskSteps>> ReadTasks(FileSystem& fs, const std::string& run_path,
-                                         const std::string& op, const std::string& task);
+                                         const std::string& op, const std::string& task,
+                                         int64_t* lost_lines = nullptr);
 
 // A file of a step, as stored.
 Result<std::string> ReadStepFile(FileSystem& fs, const std::string& op_dir, const StepFile& file);

@@ -28,10 +28,35 @@ void RecordLedger::Apply(JournalLine&& line, uint64_t offset) {
   if (batch != open_.end() && line.kind != LineKind::kRepair) open_.erase(batch);
 }
 
-// The same as asking GivesUp() for every pair, in one pass from the end.
-void RecordLedger::MarkGivenUp() {
+std::unordered_set<size_t> RecordLedger::OpenEntries() const {
   std::unordered_set<size_t> open;
   for (const auto& [batch, indexes] : open_) open.insert(indexes.begin(), indexes.end());
+  return open;
+}
+
+// Records of a task are committed in order, and a number that was given up is used again.
+std::unordered_set<size_t> RecordLedger::Followed() const {
+  const std::unordered_set<size_t> open = OpenEntries();
+  std::unordered_map<std::string, int64_t> highest_step;  // of later commits, by task
+  std::unordered_set<size_t> followed;
+  for (size_t i = entries_.size(); i-- > 0;) {
+    const Entry& entry = entries_[i];
+    const Step& step = entry.step;
+    if (open.contains(i)) {
+      const auto later = highest_step.find(step.task);
+      if (later != highest_step.end() && later->second > step.step) followed.insert(i);
+    } else if (entry.fate == Fate::kCommitted && step.kind != RecordKind::kConductor &&
+               !step.recovered) {
+      int64_t& highest = highest_step[step.task];
+      highest = std::max(highest, step.step);
+    }
+  }
+  return followed;
+}
+
+// The same as asking GivesUp() for every pair, in one pass from the end.
+void RecordLedger::MarkGivenUp() {
+  const std::unordered_set<size_t> open = OpenEntries();
   std::unordered_map<std::string, int64_t> lowest_step;  // of later records, by task
   std::map<std::tuple<std::string, int64_t, std::string>, int64_t> lowest_attempt;
   for (size_t i = entries_.size(); i-- > 0;) {
@@ -64,12 +89,14 @@ std::vector<RecordLedger::Entry> RecordLedger::Decide(FileSystem& fs,
       if (late_abandons_.contains(batch_of_[i])) entries_[i].fate = Fate::kGivenUp;
     }
   }
-  if (!open_.empty()) MarkGivenUp();
+  if (open_.empty()) return std::move(entries_);
+  MarkGivenUp();
+  const std::unordered_set<size_t> followed = Followed();
   for (const auto& [batch, indexes] : open_) {
     bool whole = true;
     for (const size_t index : indexes) {
       Entry& entry = entries_[index];
-      if (entry.fate == Fate::kGivenUp) continue;
+      if (entry.fate == Fate::kGivenUp || followed.contains(index)) continue;
       whole = whole && FilesMatch(fs, op_dir, entry.step);
       entry.fate = whole ? Fate::kWhole : Fate::kUnfinished;
     }

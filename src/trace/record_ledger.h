@@ -16,7 +16,7 @@ namespace kerf::trace {
 class RecordLedger {
  public:
   enum class Fate {
-    kCommitted,
+    kCommitted,   // or its commit is lost, and a later record of its task shows that it was there
     kWhole,       // no commit, but it and all before it in its batch have all their files
     kUnfinished,  // no commit and not whole: being written, or cut short; never acknowledged
     kGivenUp,     // abandoned, or a later record took its place
@@ -35,6 +35,9 @@ class RecordLedger {
 
  private:
   void MarkGivenUp();
+  [[nodiscard]] std::unordered_set<size_t> OpenEntries() const;
+  // Those of the open ones that a later commit of their task vouches for.
+  [[nodiscard]] std::unordered_set<size_t> Followed() const;
 
   std::vector<Entry> entries_;
   std::vector<uint64_t> batch_of_;                             // hash, for each entry

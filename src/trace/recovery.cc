@@ -51,7 +51,7 @@ class TaskRecovery {
   // never acknowledged.
   Status Finish(const std::string& batch, const std::vector<JournalLine>& records) {
     size_t whole = 0;
-    while (whole < records.size() && FilesMatch(fs_, op_dir_, records[whole].step)) ++whole;
+    while (whole < records.size() && Counts(records[whole].step)) ++whole;
     if (whole == records.size()) {
       KERF_RETURN_IF_ERROR(SyncFiles(records, whole));
       report_.committed += static_cast<int64_t>(whole);
@@ -84,6 +84,13 @@ class TaskRecovery {
     return AppendSynced(journal_, std::move(lines));
   }
 
+  // Whether the record is whole; or its commit is lost and a later one shows that it was there.
+  // Then it stays whatever has become of its files, which `kerf trace check` tells.
+  bool Counts(const Step& step) { return FilesMatch(fs_, op_dir_, step) || WasAcknowledged(step); }
+  bool WasAcknowledged(const Step& step) {
+    return journal_.damaged() && step.step < journal_.StateOf(task_).committed_step;
+  }
+
   // The data of whole files may still be in the cache only: a commit must not say more than is
   // true.
   Status SyncFiles(const std::vector<JournalLine>& records, size_t count) {
@@ -91,6 +98,9 @@ class TaskRecovery {
     for (size_t i = 0; i < count; ++i) {
       for (const StepFile& entry : records[i].step.files) {
         const std::string path = JoinPath(op_dir_, entry.name);
+        KERF_ASSIGN_OR_RETURN(const std::optional<FileInfo> info, fs_.Stat(path));
+        const bool is_file = info.has_value() && info->kind == FileKind::kFile;
+        if (!is_file && WasAcknowledged(records[i].step)) continue;
         KERF_ASSIGN_OR_RETURN(const std::unique_ptr<File> file, fs_.OpenAppend(path));
         KERF_RETURN_IF_ERROR(file->Sync());
         folders.insert(ParentPath(path));
@@ -120,6 +130,7 @@ class TaskRecovery {
         continue;
       }
       KERF_RETURN_IF_ERROR(fs_.CreateDirs(place));
+      report_.set_aside = ParentPath(place);
       KERF_RETURN_IF_ERROR(fs_.Rename(path, JoinPath(place, BaseName(file.name))));
     }
     return {};

@@ -16,6 +16,8 @@ struct RecoveryReport {
   int64_t committed = 0;  // whole records whose commit was missing
   int64_t abandoned = 0;  // unfinished records, never acknowledged
   int64_t recovered = 0;  // records rebuilt from files
+  // Where files of unfinished records were moved to; empty when there were none.
+  std::string set_aside;
 };
 
 // Whether every file of the record is there with its size and hash.

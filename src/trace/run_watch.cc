@@ -25,7 +25,9 @@ int64_t StampOf(const std::string& text) { return static_cast<int64_t>(Xxh3(text
 Result<std::vector<std::string>> RunWatch::ListFolders() {
   KERF_ASSIGN_OR_RETURN(const std::vector<DirEntry> entries, fs_.List(run_path_));
   std::vector<std::string> names;
+  links_.clear();
   for (const DirEntry& entry : entries) {
+    if (entry.kind == FileKind::kSymlink && entry.name[0] != '.') links_.push_back(entry.name);
     // As the reader chooses operators, less its look into the folder: one without steps costs a row
     // and no more.
     if (entry.kind == FileKind::kDirectory && entry.name[0] != '.' &&
@@ -34,6 +36,7 @@ Result<std::vector<std::string>> RunWatch::ListFolders() {
     }
   }
   std::sort(names.begin(), names.end());
+  std::sort(links_.begin(), links_.end());
   return names;
 }
 

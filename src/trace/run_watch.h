@@ -32,6 +32,8 @@ class RunWatch {
 
   // Folders of the run that may be operators, sorted.
   Result<std::vector<std::string>> ListFolders();
+  // Symbolic links that lay beside them.
+  [[nodiscard]] const std::vector<std::string>& links() const { return links_; }
   // What stat says about one of them now.
   Result<OpState> Observe(const std::string& name);
   // Of AIKG's verification results, which lie beside the operators; 0 when there are none.
@@ -43,6 +45,7 @@ class RunWatch {
   FileSystem& fs_;
   Clock& clock_;
   const std::string run_path_;
+  std::vector<std::string> links_;
 };
 
 }  // namespace kerf::trace

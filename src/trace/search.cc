@@ -64,7 +64,9 @@ Result<std::string> Expression(Database& database, const Words& words,
     return InvalidInput("nothing to search for in '" + request.query +
                         "'; a query needs a letter or a digit");
   }
-  KERF_ASSIGN_OR_RETURN(bool valid, IsQuery(database, expression));
+  // FTS5's sign for the first word of a text stands in code far more often than it is meant.
+  const bool has_sign = expression.find('^') != std::string::npos;
+  KERF_ASSIGN_OR_RETURN(bool valid, IsQuery(database, has_sign ? "" : expression));
   if (!valid) {
     expression = plain;
     KERF_ASSIGN_OR_RETURN(valid, IsQuery(database, expression));
@@ -159,11 +161,13 @@ void SortHits(std::vector<SearchHit>& hits, SearchOrder order) {
   });
 }
 
-std::optional<int64_t> ParseMoment(const std::string& text, int64_t now_ns, bool end_of_day) {
+std::optional<int64_t> ParseMoment(const std::string& text, int64_t now_ns, bool at_end) {
   constexpr int64_t kDay = 24 * 3600;
   if (const std::optional<int64_t> moment = ParseUtc(text)) {
     const bool day_only = text.find(':') == std::string::npos;
-    return *moment + (end_of_day && day_only ? kDay * kNanosPerSecond - 1 : 0);
+    const bool has_fraction = text.find('.') != std::string::npos;
+    if (!at_end || has_fraction) return *moment;
+    return *moment + (day_only ? kDay : 1) * kNanosPerSecond - 1;
   }
   int64_t count = 0;
   const char* const end = text.data() + text.size();

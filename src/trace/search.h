@@ -61,8 +61,8 @@ struct SearchPage {
 Result<SearchPage> Search(TraceIndex& index, const SearchRequest& request);
 
 // A moment as users write it: what ParseUtc reads, or 90s, 30m, 2h, 3d, 1w before `now_ns`. With
-// `end_of_day`, a day without a time means its end.
-std::optional<int64_t> ParseMoment(const std::string& text, int64_t now_ns, bool end_of_day);
+// `at_end`, a day without a time means its end, and a second without a fraction its.
+std::optional<int64_t> ParseMoment(const std::string& text, int64_t now_ns, bool at_end);
 
 // The better or newer hits first, whichever `order` says; for hits of several runs.
 void SortHits(std::vector<SearchHit>& hits, SearchOrder order);

@@ -144,6 +144,8 @@ TEST_F(SearchTest, MarksTheMatches) {
   EXPECT_EQ(Marked(Find("before after")[0]), "[before] tl.load(ptr) [after]");
   EXPECT_EQ(Marked(Find("tl.load(ptr)")[0]), "before [tl.load(ptr]) after");
   EXPECT_EQ(Marked(Find("aft*")[0]), "before tl.load(ptr) [after]");
+  EXPECT_EQ(Marked(Find("tl ^ after")[0]), "before [tl].load(ptr) [after]");
+  EXPECT_EQ(Marked(Find("^after")[0]), "before tl.load(ptr) [after]");
 }
 
 TEST_F(SearchTest, CutsLongTextsAroundTheBestPlace) {
@@ -309,6 +311,9 @@ TEST(ParseMoment, ReadsTimesAndAges) {
   EXPECT_EQ(ParseMoment("1w", now, false), ParseUtc("2026-11-08T12:00:00Z"));
   EXPECT_EQ(ParseMoment("2026-11-14", now, false), ParseUtc("2026-11-14T00:00:00Z"));
   EXPECT_EQ(ParseMoment("2026-11-14", now, true), *ParseUtc("2026-11-15T00:00:00Z") - 1);
+  // As times are shown: without their fraction.
+  EXPECT_EQ(ParseMoment("2026-11-14T01:02:03Z", now, true), *ParseUtc("2026-11-14T01:02:04Z") - 1);
+  EXPECT_EQ(ParseMoment("2026-11-14T01:02:03.5Z", now, true), ParseUtc("2026-11-14T01:02:03.5Z"));
   EXPECT_EQ(ParseMoment("9999999999999d", now, false), now % (86400 * int64_t{1'000'000'000}));
   for (const char* bad : {"", "h", "2", "2x", "-2h", "2hh", "yesterday", "99999999999999999999h"}) {
     EXPECT_FALSE(ParseMoment(bad, now, false).has_value()) << bad;

@@ -39,7 +39,10 @@ PartText ReadPart(FileSystem& fs, const std::string& op_dir, const std::vector<s
     Result<std::string> text = fs.ReadRange(JoinPath(op_dir, name), 0, kSearchedBytes);
     if (!whole.files.empty()) whole.text += '\n';
     whole.files.push_back({whole.text.size(), name});
-    if (!text.ok()) continue;
+    if (!text.ok()) {
+      whole.failure = text.error();
+      continue;
+    }
     if (whole.text.empty()) {
       whole.text = std::move(*text);
     } else {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/file_system.h"
+#include "base/result.h"
 
 namespace kerf::trace {
 
@@ -30,6 +32,7 @@ struct PartFile {
 struct PartText {
   std::string text;
   std::vector<PartFile> files;
+  std::optional<Error> failure;  // of a file that could not be read
 };
 
 // The files of one part, one after the other. `names` are relative to the operator's folder. A file

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/render/text_width.h"
+
 namespace kerf::cli {
 namespace {
 
@@ -16,8 +18,13 @@ std::string FormatDuration(double milliseconds) {
   if (milliseconds < 1000) return fmt::format("{:.0f} ms", milliseconds);
   const double seconds = milliseconds / 1000;
   if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+  if (seconds > 1e15) return fmt::format("{:.3g} s", seconds);  // somebody's mistake, not a time
   const auto whole = static_cast<int64_t>(seconds);
   return fmt::format("{} min {} s", whole / 60, whole % 60);
+}
+
+std::string FormatCost(double usd) {
+  return usd < 1e9 ? fmt::format("${:.4f}", usd) : fmt::format("${:.3g}", usd);
 }
 
 std::string ShortTime(const std::string& time) {
@@ -32,6 +39,13 @@ Table::Cell VerdictCell(Verification verification) {
                       : verification == Verification::kFailed ? Style::kBad
                                                               : Style::kPlain;
   return {VerificationName(verification), style};
+}
+
+void NoteLostLines(int64_t lines, const std::string& op_dir, Output& out) {
+  if (lines == 0) return;
+  out.Note("kerf: " + std::to_string(lines) + " lines of " + Printable(op_dir) +
+           "/journal.jsonl are damaged or missing, and what they told is not shown; 'kerf trace "
+           "check' tells more");
 }
 
 std::string StepJson(const std::string& run_path, const std::string& op, const Step& step) {
