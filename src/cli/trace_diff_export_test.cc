@@ -199,6 +199,8 @@ TEST_F(TraceVerbsTest, ShowRefusesWhatContradictsItself) {
   EXPECT_EQ(Run({"show", relu + ":0:2", "--step", "2"}), 0);
   EXPECT_EQ(Run({"show", relu + ":0:1", "--part", "result", "--json"}), 2);
   EXPECT_EQ(Run({"search", relu, "write", "--op", "gelu"}), 2);
+  EXPECT_EQ(Run({"search", run_.Path("run"), "write", "--op", "gelu"}), 2) << "a typing mistake";
+  EXPECT_EQ(Run({"search", run_.Path("run"), "write", "--op", "relu"}), 0);
 }
 
 TEST_F(TraceVerbsTest, LostLinesOfAJournalAreTold) {

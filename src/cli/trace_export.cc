@@ -1,8 +1,10 @@
 #include <filesystem>
+#include <optional>
 
 #include "base/file_system.h"
 #include "cli/build_info.h"
 #include "cli/export_output.h"
+#include "cli/interrupt.h"
 #include "cli/registry.h"
 #include "cli/render/output.h"
 #include "cli/render/text_width.h"
@@ -21,6 +23,10 @@ struct Job {
   std::string target;  // "-", a file or a folder
   bool content = false;
   int64_t unreadable = 0;
+  // With a file as target: a file that is not whole must not stay behind.
+  std::optional<InterruptWatch> watch;
+
+  [[nodiscard]] bool stopped() const { return watch.has_value() && watch->interrupted(); }
 };
 
 std::unique_ptr<trace::TaskExporter> MakeExporter(FileSystem& fs, Job& job, ExportOutput& output) {
@@ -28,7 +34,10 @@ std::unique_ptr<trace::TaskExporter> MakeExporter(FileSystem& fs, Job& job, Expo
   settings.content = job.content;
   settings.version = GetBuildInfo().version;
   settings.unreadable = &job.unreadable;
-  settings.sink = [&output](std::string_view bytes) { return output.Write(bytes); };
+  settings.sink = [&job, &output](std::string_view bytes) -> Status {
+    if (job.stopped()) return Unavailable("stopped");
+    return output.Write(bytes);
+  };
   if (job.format == "otlp") return trace::MakeOtlpExporter(fs, std::move(settings));
   if (job.format == "atif") return trace::MakeAtifExporter(fs, std::move(settings));
   return trace::MakeChromeExporter(fs, std::move(settings));
@@ -105,7 +114,7 @@ std::string WhatIsLacking(const trace::ExportCount& count, int64_t unreadable) {
 }
 
 Result<int> RunTraceExport(const Args& args, Context& context) {
-  Job job{args.Get("--format"), args.Get("-o"), args.Has("--content"), 0};
+  Job job{args.Get("--format"), args.Get("-o"), args.Has("--content"), 0, std::nullopt};
   KERF_ASSIGN_OR_RETURN(
       const trace::ExportChoice choice,
       trace::ChooseExport(context.fs, args.Positional(0), args.Get("--op"), args.Get("--task")));
@@ -114,10 +123,17 @@ Result<int> RunTraceExport(const Args& args, Context& context) {
   if (job.target != "-") {
     const std::string path = ExpandHome(job.target);
     KERF_RETURN_IF_ERROR(RefuseTraceFolders(choice, to_folder ? path : ParentPath(path)));
+    job.watch.emplace();
   }
-  KERF_ASSIGN_OR_RETURN(
-      const trace::ExportCount count,
-      to_folder ? ExportToFolder(context.fs, choice, job) : ExportToOne(context, choice, job));
+  const Result<trace::ExportCount> exported =
+      to_folder ? ExportToFolder(context.fs, choice, job) : ExportToOne(context, choice, job);
+  if (!exported.ok() && job.stopped()) {
+    context.out.Note("kerf: stopped; " + (to_folder ? "what was finished is in " + job.target
+                                                    : "nothing was written to " + job.target));
+    return kExitInterrupted;
+  }
+  if (!exported.ok()) return exported.error();
+  const trace::ExportCount& count = *exported;
   if (job.target != "-") {
     context.out.Note("kerf: exported to " + job.target + ": tasks " + std::to_string(count.tasks) +
                      ", records " + std::to_string(count.records));

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/clock.h"
 #include "base/json_reader.h"
 #include "cli/index_gaps.h"
@@ -180,6 +182,14 @@ Result<int> RunTraceSearch(const Args& args, Context& context) {
                         "'; give the run's folder, or leave out --op");
   }
   if (request.op.empty()) request.op = target.op;
+  const bool is_there = request.op.empty() ||
+                        std::any_of(target.runs.begin(), target.runs.end(), [&](const auto& run) {
+                          return IsThere(context.fs, JoinPath(run, request.op));
+                        });
+  if (!is_there) {
+    return NotFound("no operator '" + request.op + "' in " + args.Positional(0) +
+                    "; 'kerf trace ls' shows what there is");
+  }
   Found found;
   for (const std::string& run : target.runs) {
     KERF_RETURN_IF_ERROR(SearchRun(run, request, context, found));
