@@ -17,15 +17,21 @@ struct Range {
   size_t end = 0;
 };
 
-// Byte ranges of the words of a match, in order and without overlaps. Stops reading after the last.
-std::vector<Range> FindMatches(const Words& words, std::string_view text, const MatchPlace& place) {
+// Byte ranges of the words of a match, in order and without overlaps; none when one of them is not
+// sought. Stops reading after the last.
+std::vector<Range> FindMatches(const Words& words, const SoughtWords& sought, std::string_view text,
+                               const MatchPlace& place) {
   int64_t last = 0;
   for (const WordSpan& span : place.words) last = std::max(last, span.first + span.count);
   std::vector<Range> of_word;  // from the first word of the match on
+  std::vector<bool> is_sought;
   const int64_t first = place.words.empty() ? 0 : place.words[0].first;
   int64_t number = 0;
-  words.Walk(text, [&](size_t begin, size_t end) {
-    if (number >= first) of_word.push_back({begin, end});
+  words.Walk(text, [&](size_t begin, size_t end, std::string_view word) {
+    if (number >= first) {
+      of_word.push_back({begin, end});
+      is_sought.push_back(sought.Has(word));
+    }
     return ++number < last;
   });
   std::vector<Range> matches;
@@ -33,6 +39,10 @@ std::vector<Range> FindMatches(const Words& words, std::string_view text, const 
     const int64_t from = span.first - first;
     const int64_t to = std::min<int64_t>(from + span.count, static_cast<int64_t>(of_word.size()));
     if (from < 0 || from >= to) continue;
+    if (std::find(is_sought.begin() + from, is_sought.begin() + to, false) !=
+        is_sought.begin() + to) {
+      return {};
+    }
     const Range range{of_word[static_cast<size_t>(from)].begin,
                       of_word[static_cast<size_t>(to - 1)].end};
     if (!matches.empty() && range.begin < matches.back().end) {
@@ -83,13 +93,29 @@ void AddPieces(std::string_view text, const Range& range, const std::vector<Rang
 
 }  // namespace
 
-void AddExcerpt(FileSystem& fs, const Words& words, const std::string& op_dir,
-                const std::vector<std::string>& names, const MatchPlace& place, SearchHit& hit) {
+SoughtWords::SoughtWords(const Words& words, std::string_view query)
+    : may_be_beginnings_(query.find('*') != std::string_view::npos) {
+  words.Walk(query, [&](size_t, size_t, std::string_view word) {
+    words_.emplace(word);
+    return true;
+  });
+}
+
+bool SoughtWords::Has(std::string_view word) const {
+  if (words_.contains(word)) return true;
+  return may_be_beginnings_ &&
+         std::any_of(words_.begin(), words_.end(),
+                     [&](const std::string& one) { return word.starts_with(one); });
+}
+
+void AddExcerpt(FileSystem& fs, const Words& words, const SoughtWords& sought,
+                const std::string& op_dir, const std::vector<std::string>& names,
+                const MatchPlace& place, SearchHit& hit) {
   if (place.column < 0 || static_cast<size_t>(place.column) >= kAllParts.size()) return;
   const Part part = kAllParts[static_cast<size_t>(place.column)];
   hit.part = PartName(part);
   const PartText text = ReadPart(fs, op_dir, names, part);
-  const std::vector<Range> matches = FindMatches(words, text.text, place);
+  const std::vector<Range> matches = FindMatches(words, sought, text.text, place);
   Range file{0, text.text.size()};
   for (const PartFile& one : text.files) {
     if (!matches.empty() && one.begin > matches[0].begin) {

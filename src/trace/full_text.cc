@@ -220,11 +220,12 @@ Result<Words> Words::Create(Database& database) {
   return Words(std::move(splitter));
 }
 
-void Words::Walk(std::string_view text,
-                 const std::function<bool(size_t begin, size_t end)>& each) const {
-  const auto callback = [](void* context, int, const char*, int, int begin, int end) {
-    const auto& function = *static_cast<const std::function<bool(size_t, size_t)>*>(context);
-    return function(static_cast<size_t>(begin), static_cast<size_t>(end)) ? SQLITE_OK : SQLITE_DONE;
+void Words::Walk(std::string_view text, const Each& each) const {
+  const auto callback = [](void* context, int, const char* word, int size, int begin, int end) {
+    const bool more =
+        (*static_cast<const Each*>(context))(static_cast<size_t>(begin), static_cast<size_t>(end),
+                                             std::string_view(word, static_cast<size_t>(size)));
+    return more ? SQLITE_OK : SQLITE_DONE;
   };
   splitter_->Walk(const_cast<void*>(static_cast<const void*>(&each)), FTS5_TOKENIZE_DOCUMENT,
                   text.data(), static_cast<int>(text.size()), callback);

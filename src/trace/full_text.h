@@ -38,8 +38,9 @@ MatchPlace ParseMatchPlace(const std::string& text);
 class Words {
  public:
   static Result<Words> Create(Database& database);
-  // Calls `each` with the byte range of every word until it returns false.
-  void Walk(std::string_view text, const std::function<bool(size_t begin, size_t end)>& each) const;
+  // Gets a word's byte range and the word as it is compared; false ends the walk.
+  using Each = std::function<bool(size_t begin, size_t end, std::string_view word)>;
+  void Walk(std::string_view text, const Each& each) const;
 
  private:
   struct Splitter;

@@ -37,7 +37,7 @@ std::string PlainWords(const Words& words, const std::string& text) {
     std::string phrase;
     for (const char c : text.substr(at, end - at)) phrase += c == '"' ? ' ' : c;
     bool has_word = false;
-    words.Walk(phrase, [&](size_t, size_t) {
+    words.Walk(phrase, [&](size_t, size_t, std::string_view) {
       has_word = true;
       return false;
     });
@@ -136,6 +136,7 @@ Result<SearchPage> Search(TraceIndex& index, const SearchRequest& request) {
   }
   select.Bind(1, expression).Bind(2, IndexStore::FirstId(since_us)).Bind(3, last_id);
   select.Bind(4, since_us).Bind(5, until_us).Bind(6, std::min(request.limit, kMax - 1) + 1);
+  const SoughtWords sought(words, request.query);
   SearchPage page;
   for (;;) {
     KERF_ASSIGN_OR_RETURN(const bool row, select.Step());
@@ -147,7 +148,7 @@ Result<SearchPage> Search(TraceIndex& index, const SearchRequest& request) {
     SearchHit hit = ReadHit(select, index.run_path());
     std::vector<std::string> names;
     for (const StepFile& file : hit.step.files) names.push_back(file.name);
-    AddExcerpt(index.fs(), words, JoinPath(index.run_path(), hit.op), names,
+    AddExcerpt(index.fs(), words, sought, JoinPath(index.run_path(), hit.op), names,
                ParseMatchPlace(select.Text(13)), hit);
     page.hits.push_back(std::move(hit));
   }

@@ -292,6 +292,16 @@ TEST_F(SearchTest, TellsWhenTheFileIsGone) {
   EXPECT_EQ(hits[0].file, run_ + "/relu/I0_S01_relu_DO_CODER_result.txt");
 }
 
+TEST_F(SearchTest, MarksNothingInAFileThatHasChanged) {
+  Code("relu", "0", "please code", "keep");
+  EXPECT_EQ(Marked(Find("please CODE")[0]), "[please] [code]");
+  EXPECT_EQ(Marked(Find("cod* OR x")[0]), "please [code]");
+  Write(run_ + "/relu/I0_S01_relu_DO_CODER_result.txt", "completely different");
+  const std::vector<SearchHit> hits = Find("please code");
+  ASSERT_EQ(hits.size(), 1u);
+  EXPECT_TRUE(hits[0].snippet.empty());
+}
+
 TEST_F(SearchTest, OddNamesAreFilteredExactly) {
   Code("op with spaces \" and 'quotes'", "0_S01_x", "word");
   Code("7_算子", "0", "word");
