@@ -100,7 +100,7 @@ class RunTest : public testing::Test {
     return *report;
   }
   // What a user sees: opens, updates, searches.
-  std::vector<SearchHit> Find(SearchRequest request) {
+  std::vector<SearchHit> Find(const SearchRequest& request) {
     const auto index = Open();
     Update(*index);
     auto page = Search(*index, request);

@@ -165,7 +165,7 @@ Status IndexUpdater::Sync(const std::string& name) {
   return {};
 }
 
-Status IndexUpdater::SyncTail(OpState known, OpState seen) {
+Status IndexUpdater::SyncTail(const OpState& known, OpState seen) {
   const std::string dir = JoinPath(run_path_, known.name);
   Result<JournalTail> tail = ReadJournalTail(fs_, dir, known.mark);
   if (!tail.ok() && tail.error().code == ErrorCode::kCorrupt) return SyncFull(known, seen);
@@ -183,10 +183,10 @@ Status IndexUpdater::SyncTail(OpState known, OpState seen) {
   }
   seen.id = known.id;
   seen.mark = tail->mark;
-  return Replace(seen, existing, std::move(wanted));
+  return Replace(seen, existing, wanted);
 }
 
-Status IndexUpdater::SyncFull(OpState known, OpState seen) {
+Status IndexUpdater::SyncFull(const OpState& known, OpState seen) {
   // The tail first: what ReadOp then sees in addition counts as not settled.
   std::unordered_set<uint64_t> settled;
   if (seen.has_journal) {
@@ -218,7 +218,7 @@ Status IndexUpdater::SyncFull(OpState known, OpState seen) {
   }
   seen.id = known.id;
   KERF_ASSIGN_OR_RETURN(const std::vector<IndexedRow> existing, store_.Rows(known.id));
-  return Replace(seen, existing, std::move(wanted));
+  return Replace(seen, existing, wanted);
 }
 
 NewRow IndexUpdater::MakeRow(const Step& step, bool provisional) {
@@ -242,7 +242,7 @@ bool IndexUpdater::CompleteFromFiles(const std::string& op_dir, Step& step) {
 }
 
 Status IndexUpdater::Replace(OpState& op, const std::vector<IndexedRow>& existing,
-                             std::vector<NewRow> wanted) {
+                             const std::vector<NewRow>& wanted) {
   KERF_RETURN_IF_ERROR(store_.SaveOp(op));
   std::unordered_multimap<uint64_t, const NewRow*> missing;
   for (const NewRow& row : wanted) missing.emplace(row.signature, &row);

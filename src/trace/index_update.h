@@ -43,14 +43,15 @@ class IndexUpdater {
 
  private:
   Status Sync(const std::string& name);
-  Status SyncFull(OpState known, OpState seen);
-  Status SyncTail(OpState known, OpState seen);
+  Status SyncFull(const OpState& known, OpState seen);
+  Status SyncTail(const OpState& known, OpState seen);
   static NewRow MakeRow(const Step& step, bool provisional);
   // Sizes and times of a step that no journal vouches for. False when a file is so new that it may
   // still be written to.
   bool CompleteFromFiles(const std::string& op_dir, Step& step);
   // Makes the rows `existing` into `wanted`.
-  Status Replace(OpState& op, const std::vector<IndexedRow>& existing, std::vector<NewRow> wanted);
+  Status Replace(OpState& op, const std::vector<IndexedRow>& existing,
+                 const std::vector<NewRow>& wanted);
   Status SyncAll(const std::vector<std::string>& names, bool commit_often);
   Status ForgetGone(const std::vector<std::string>& folders);
   static bool MaySkip(const Error& error);

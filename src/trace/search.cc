@@ -163,7 +163,7 @@ void SortHits(std::vector<SearchHit>& hits, SearchOrder order) {
 }
 
 std::optional<int64_t> ParseMoment(const std::string& text, int64_t now_ns, bool at_end) {
-  constexpr int64_t kDay = 24 * 3600;
+  constexpr int64_t kDay = 86400;
   if (const std::optional<int64_t> moment = ParseUtc(text)) {
     const bool day_only = text.find(':') == std::string::npos;
     const bool has_fraction = text.find('.') != std::string::npos;
