@@ -46,7 +46,9 @@ IN_ORDER = {torch.ops.aten.sort.default: _sort_in_order, torch.ops.aten.topk.def
 
 if TorchDispatchMode is not None:
     class _Widen(TorchDispatchMode):
-        """Where a model asks for a narrow float by name, it gets the wide one: .float(), zeros(dtype=…). Sorts are stable."""
+        """Where a model asks for a narrow float by name, it gets the wide one: .float(), zeros(dtype=…).
+
+        Equal elements are sorted in their order."""
 
         @classmethod
         def _should_skip_dynamo(cls):
